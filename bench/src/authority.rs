@@ -1,6 +1,6 @@
 //! The files by which a server of a measurement shows its certificate, and its clients theirs: nothing is committed, nothing outlives the server.
 
-use crate::Trouble;
+use crate::Error;
 use plimsoll_testbed::authority::{Authority, Issued, Names};
 use std::path::Path;
 
@@ -18,15 +18,15 @@ const KEY: &str = "server.key";
 const WITH_KEY: &str = "server-with-key.pem";
 
 /// Writes the three files for a server on loopback, with keys on the curve P-256.
-pub fn certify(directory: &Path) -> Result<(), Trouble> {
+pub fn certify(directory: &Path) -> Result<(), Error> {
     certify_server(directory).map(drop)
 }
 
 /// The same, and a pair for each client below [`CLIENTS`].
-pub fn certify_both(directory: &Path) -> Result<(), Trouble> {
+pub fn certify_both(directory: &Path) -> Result<(), Error> {
     let authority = certify_server(directory)?;
     let clients = directory.join(CLIENTS);
-    std::fs::create_dir_all(&clients).map_err(Trouble::when("a directory for clients"))?;
+    std::fs::create_dir_all(&clients).map_err(Error::when("a directory for clients"))?;
     for number in 0..CLIENT_CERTIFICATES {
         let (name, uri) = (name(number), uri(number));
         let Issued {
@@ -52,7 +52,7 @@ pub fn uri(number: u32) -> String {
     format!("urn:bench:{}", name(number))
 }
 
-fn certify_server(directory: &Path) -> Result<Authority, Trouble> {
+fn certify_server(directory: &Path) -> Result<Authority, Error> {
     let authority = Authority::new()?;
     let issued = authority.issue(&["localhost", "127.0.0.1"])?;
     write(directory, AUTHORITY, authority.certificate())?;
@@ -63,6 +63,6 @@ fn certify_server(directory: &Path) -> Result<Authority, Trouble> {
     Ok(authority)
 }
 
-fn write(directory: &Path, name: &str, text: &str) -> Result<(), Trouble> {
-    std::fs::write(directory.join(name), text).map_err(Trouble::when(format!("writing {name}")))
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
+    std::fs::write(directory.join(name), text).map_err(Error::when(format!("writing {name}")))
 }

@@ -1,6 +1,6 @@
 //! The bench on which everything is compared: the executable, how long and how often, where programs run, scratch directories.
 
-use crate::Trouble;
+use crate::Error;
 use crate::placement::Placement;
 use crate::progress::Progress;
 use crate::witness::{Mark, Witness};
@@ -73,11 +73,11 @@ impl Bench {
         plimsoll: Option<PathBuf>,
         lengths: Lengths,
         progress: Progress,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         Ok(Self {
             plimsoll: executable::plimsoll(plimsoll)?,
             root: executable::sources()?,
-            witness: Witness::start().map_err(Trouble::when("starting the witness"))?,
+            witness: Witness::start().map_err(Error::when("starting the witness"))?,
             progress,
             placement: Placement::of_this_host()?,
             lengths,
@@ -104,8 +104,8 @@ impl Bench {
     }
 
     /// A fresh directory.
-    pub fn directory(&self) -> Result<TempDir, Trouble> {
-        tempfile::tempdir().map_err(Trouble::when("a scratch directory"))
+    pub fn directory(&self) -> Result<TempDir, Error> {
+        tempfile::tempdir().map_err(Error::when("a scratch directory"))
     }
 }
 

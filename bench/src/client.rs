@@ -7,9 +7,10 @@ mod oha;
 pub mod ours;
 pub mod wrk;
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
-use crate::server::Entrance;
+pub use crate::protocol::Protocol;
+use crate::server::Listener;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -32,19 +33,6 @@ pub enum Kind {
     H2load,
 }
 
-/// How clients and servers speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// HTTP/1.1 over TCP.
-    Clear,
-    /// HTTP/1.1 over TLS 1.3.
-    Tls,
-    /// The same, where clients show a certificate, each its own. Ours only: others cannot.
-    MutualTls,
-    /// HTTP/2 over TCP, by prior knowledge: 10 connections with 10 streams each.
-    Http2,
-}
-
 /// Connections of HTTP/2.
 pub const HTTP2_CONNECTIONS: u32 = 10;
 /// Streams of each.
@@ -65,7 +53,7 @@ pub enum Work {
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Where to.
-    pub target: Entrance,
+    pub target: Listener,
     /// The certificate to trust over TLS, where a generator verifies it.
     pub authority: &'a Path,
     /// What is requested.
@@ -93,12 +81,7 @@ impl Kind {
     }
 
     /// The command line; files that it needs are written to `directory`.
-    pub fn command(
-        self,
-        bench: &Bench,
-        job: &Job<'_>,
-        directory: &Path,
-    ) -> Result<Command, Trouble> {
+    pub fn command(self, bench: &Bench, job: &Job<'_>, directory: &Path) -> Result<Command, Error> {
         match self {
             Self::Ours => ours::command(bench, job, directory),
             Self::Wrk => wrk::command(bench, job),

@@ -1,9 +1,9 @@
 //! Generators in a closed loop side by side, as fast as nginx answers: ours, the peer that a bar rests on, and others for comparison.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Protocol};
-use crate::comparisons::Findings;
+use crate::findings::Findings;
 use crate::generator_reading::{Use, read};
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
@@ -29,7 +29,7 @@ const TURNS: Turns = Turns {
 };
 
 /// Measures all of them.
-pub fn compare(bench: &Bench, closed: &Closed) -> Result<Findings, Trouble> {
+pub fn compare(bench: &Bench, closed: &Closed) -> Result<Findings, Error> {
     let kinds: Vec<Kind> = [Kind::Ours, closed.peer]
         .into_iter()
         .chain(closed.shown.iter().copied())

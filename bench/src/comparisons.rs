@@ -21,10 +21,9 @@ mod tracing;
 mod transfer;
 mod user_memory;
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Lengths};
-use crate::rounds::Sides;
-use crate::row::Row;
+use crate::findings::Findings;
 use std::time::Duration;
 
 /// One comparison.
@@ -36,7 +35,7 @@ pub struct Comparison {
     /// What a round of it takes.
     pub round: Round,
     /// Measures it.
-    pub run: fn(&Bench) -> Result<Findings, Trouble>,
+    pub run: fn(&Bench) -> Result<Findings, Error>,
 }
 
 /// How long one of five rounds takes on the average, from which the remaining time is foretold.
@@ -48,23 +47,6 @@ pub struct Round {
     pub leads: u32,
     /// Measured times.
     pub measured_times: u32,
-}
-
-/// What a comparison found.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// The rows of the table.
-    pub rows: Vec<Row>,
-    /// What is said of its readings at the foot of the table.
-    pub notes: Vec<String>,
-}
-
-impl Findings {
-    /// Rows that rest on the readings of some sides.
-    pub fn of<R>(rows: Vec<Row>, sides: &Sides<R>) -> Self {
-        let notes = vec![sides.note()];
-        Self { rows, notes }
-    }
 }
 
 /// What it takes to start and end a program, on the average.
@@ -108,13 +90,13 @@ const ALL: &[Comparison] = &[
 ];
 
 /// Those of these names; all of them without any.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Comparison>, Trouble> {
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Comparison>, Error> {
     if let Some(name) = names
         .iter()
         .find(|name| ALL.iter().all(|c| c.name != **name))
     {
         let known: Vec<&str> = ALL.iter().map(|comparison| comparison.name).collect();
-        return Err(Trouble::Asked(format!(
+        return Err(Error::Asked(format!(
             "--only {name}: there are {}",
             known.join(", ")
         )));

@@ -1,7 +1,7 @@
 //! One reading of a load generator: it runs on a processor of its own against nginx on the other, and in a measured time within its run its
 //! processor time and the requests that nginx counted are taken. Both sides are counted by the same counter, not by their own words.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::{self, Job, Protocol, Work, ours};
 use crate::clock;
@@ -57,7 +57,7 @@ pub struct GeneratorReading {
 }
 
 /// Takes one.
-pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Trouble> {
+pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Error> {
     let target = match usage.protocol {
         Protocol::Clear => server::Kind::NginxReturn,
         protocol => server::Kind::NginxBeside(protocol),
@@ -66,7 +66,7 @@ pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Trou
     let authority = target.authority();
     let directory = bench.directory()?;
     let job = Job {
-        target: target.entrance,
+        target: target.listener,
         authority: &authority,
         work: usage.work,
         rate: usage.rate,
@@ -94,7 +94,7 @@ pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Trou
     client.wait(job.length + OVERHEAD)?;
     if requests < 1.0 {
         let said = client.last_words();
-        return Err(Trouble::Measured(format!("no request came: {said}")));
+        return Err(Error::Measured(format!("no request came: {said}")));
     }
     let lag_p99_us = match usage.kind {
         client::Kind::Ours => lag_p99_us(directory.path())?,
@@ -110,12 +110,12 @@ pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Trou
 
 /// What our own summary says of the lag, where arrivals have a time. A run in which something failed or was
 /// dropped did other work than its peers.
-fn lag_p99_us(directory: &Path) -> Result<Option<f64>, Trouble> {
+fn lag_p99_us(directory: &Path) -> Result<Option<f64>, Error> {
     let summary = ours::summary(directory)?;
     let undone = ours::undone(&summary)?;
     if undone > 0.0 {
         let text = format!("{undone} exchanges failed or were dropped");
-        return Err(Trouble::Measured(text));
+        return Err(Error::Measured(text));
     }
     let seconds = summary.pointer("/arms/main/pacing_lag/p99");
     Ok(seconds.and_then(Value::as_f64).map(|seconds| seconds * 1e6))

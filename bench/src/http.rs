@@ -1,7 +1,7 @@
 //! One request at a time: is a server ready, how many requests has it seen, a connection that is to be held or read slowly. No load is
 //! made with it.
 
-use crate::Trouble;
+use crate::Error;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -14,13 +14,13 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 const WELL: &[u8; 12] = b"HTTP/1.1 200";
 
 /// Status and body of a GET. `fields`: further header lines, each with its line end.
-pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Trouble> {
+pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Error> {
     let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}");
     exchange(address, &format!("{head}Connection: close\r\n\r\n"))
 }
 
 /// Status and body of a POST of JSON.
-pub fn post(address: SocketAddr, path: &str, json: &str) -> Result<(u16, String), Trouble> {
+pub fn post(address: SocketAddr, path: &str, json: &str) -> Result<(u16, String), Error> {
     let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     let length = json.len();
     let body = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}");
@@ -54,8 +54,8 @@ pub fn whole_body(answer: &str) -> Option<&str> {
 }
 
 /// Sends a request on a connection of its own and reads to the end.
-fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble> {
-    let what = || Trouble::when(format!("asking {address}"));
+fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Error> {
+    let what = || Error::when(format!("asking {address}"));
     let mut stream = TcpStream::connect_timeout(&address, LIMIT).map_err(what())?;
     stream.set_read_timeout(Some(LIMIT)).map_err(what())?;
     stream.write_all(request.as_bytes()).map_err(what())?;
@@ -65,7 +65,7 @@ fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Trouble
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
     let status =
-        status.ok_or_else(|| Trouble::Measured(format!("{address} answered no status: {head}")))?;
+        status.ok_or_else(|| Error::Measured(format!("{address} answered no status: {head}")))?;
     Ok((status, body.to_owned()))
 }
 

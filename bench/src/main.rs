@@ -9,6 +9,7 @@ mod bench;
 mod client;
 mod closed;
 mod comparisons;
+mod findings;
 mod generator_reading;
 mod http;
 mod memory_rows;
@@ -16,6 +17,7 @@ mod peers;
 mod placement;
 mod program;
 mod progress;
+mod protocol;
 mod results;
 mod rounds;
 mod row;
@@ -33,11 +35,12 @@ mod transfer;
 
 use bench::{Bench, Lengths};
 use clap::Parser;
-use comparisons::{Comparison, Findings};
+use comparisons::Comparison;
+use findings::Findings;
 use plimsoll_testbed::child::Child;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    Trouble, announcement, clock, executable, host, interrupt, limits, process, witness,
+    Error, announcement, clock, executable, host, interrupt, limits, process, witness,
 };
 use progress::Progress;
 use row::Row;
@@ -74,19 +77,19 @@ struct Arguments {
 fn main() -> ExitCode {
     match measure(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble @ Trouble::Asked(_)) => {
-            say(&format!("bench: {trouble}"));
+        Err(error @ Error::Asked(_)) => {
+            say(&format!("bench: {error}"));
             ExitCode::from(2)
         }
-        Err(trouble) => {
-            say(&format!("bench: {trouble}"));
+        Err(error) => {
+            say(&format!("bench: {error}"));
             ExitCode::from(5)
         }
     }
 }
 
 /// Runs the chosen comparisons. The table is rewritten after each, so that an interruption loses only the one that it interrupts.
-fn measure(arguments: &Arguments) -> Result<(), Trouble> {
+fn measure(arguments: &Arguments) -> Result<(), Error> {
     if arguments.quote {
         let changed = results::quote_newest(&executable::sources()?)?;
         say(if changed {
@@ -139,15 +142,15 @@ fn measure(arguments: &Arguments) -> Result<(), Trouble> {
     say(&format!("table: {}", file.display()));
     std::io::stdout()
         .write_all(table.to_string().as_bytes())
-        .map_err(Trouble::when("printing the table"))
+        .map_err(Error::when("printing the table"))
 }
 
-/// What one comparison found. Trouble with it is a row, and leaves the others standing; being asked to stop ends the whole.
-fn found(comparison: &Comparison, bench: &Bench) -> Result<Findings, Trouble> {
+/// What one comparison found. Error with it is a row, and leaves the others standing; being asked to stop ends the whole.
+fn found(comparison: &Comparison, bench: &Bench) -> Result<Findings, Error> {
     match (comparison.run)(bench) {
-        Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
-        Err(trouble) => Ok(Findings {
-            rows: vec![Row::failed(comparison.name, &trouble.to_string())],
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => Ok(Findings {
+            rows: vec![Row::failed(comparison.name, &error.to_string())],
             notes: Vec::new(),
         }),
         found => found,
@@ -169,9 +172,9 @@ fn facts(bench: &Bench) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Trouble> {
+fn write(file: &Path, text: &str) -> Result<(), Error> {
     let directory = file.parent().unwrap_or(file);
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(file, text))
-        .map_err(Trouble::when(format!("writing {}", file.display())))
+        .map_err(Error::when(format!("writing {}", file.display())))
 }

@@ -1,6 +1,6 @@
 //! Where the programs are that stand beside ours: installed by `bench/peers/install`, or by the system.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ const PACKAGES: &[(&str, &str)] = &[
 ];
 
 /// A program by name.
-pub fn find(root: &Path, name: &str) -> Result<PathBuf, Trouble> {
+pub fn find(root: &Path, name: &str) -> Result<PathBuf, Error> {
     let installed = root.join("target/peers/bin");
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers where ordinary users do not look.
@@ -38,7 +38,7 @@ pub fn find(root: &Path, name: &str) -> Result<PathBuf, Trouble> {
 }
 
 /// WireMock's jar.
-pub fn wiremock_jar(root: &Path) -> Result<PathBuf, Trouble> {
+pub fn wiremock_jar(root: &Path) -> Result<PathBuf, Error> {
     let jar = root.join("target/peers/wiremock.jar");
     if jar.is_file() {
         Ok(jar)
@@ -74,13 +74,13 @@ fn version(text: &str) -> Option<String> {
         .map(|version| version.trim_end_matches('"').to_owned())
 }
 
-fn missing(name: &str) -> Trouble {
+fn missing(name: &str) -> Error {
     let package = PACKAGES.iter().find(|(program, _)| *program == name);
     let remedy = match package {
         Some((_, package)) => format!("apt-get install {package}"),
         None => format!("bench/peers/install {name}"),
     };
-    Trouble::Missing(format!("not installed: `{remedy}`"))
+    Error::Missing(format!("not installed: `{remedy}`"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which processor a program runs on. A child inherits the processors of the thread that starts it.
 
-use crate::Trouble;
+use crate::Error;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The two processors of a benchmark; the same one twice on a machine that has no more.
@@ -14,9 +14,9 @@ pub struct Placement {
 
 impl Placement {
     /// The first two processors that this process may use.
-    pub fn of_this_host() -> Result<Self, Trouble> {
+    pub fn of_this_host() -> Result<Self, Error> {
         let allowed = sched_getaffinity(None)
-            .map_err(|e| Trouble::when("reading which processors are free")(e.into()))?;
+            .map_err(|e| Error::when("reading which processors are free")(e.into()))?;
         let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
         let clients = cpus.next().unwrap_or(0);
         let server = cpus.next().unwrap_or(clients);
@@ -25,9 +25,9 @@ impl Placement {
 }
 
 /// Does something on one processor only, then returns to the former ones.
-pub fn on<T>(cpu: usize, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
+pub fn on<T>(cpu: usize, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let refused =
-        |e: rustix::io::Errno| Trouble::when(format!("moving to processor {cpu}"))(e.into());
+        |e: rustix::io::Errno| Error::when(format!("moving to processor {cpu}"))(e.into());
     let former = sched_getaffinity(None).map_err(refused)?;
     let mut only = CpuSet::new();
     only.set(cpu);

@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use crate::placement;
-use crate::{Child, Trouble};
+use crate::{Child, Error};
 use rustix::process::Pid;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,11 @@ impl Program {
         cpu: usize,
         directory: &Path,
         output: Output,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         let name = command.get_program().to_string_lossy();
         let messages = directory.join("messages");
-        let file = File::create(&messages).map_err(Trouble::when("creating a log"))?;
-        let both = file.try_clone().map_err(Trouble::when("creating a log"))?;
+        let file = File::create(&messages).map_err(Error::when("creating a log"))?;
+        let both = file.try_clone().map_err(Error::when("creating a log"))?;
         let mut dying = Command::new("setpriv");
         dying
             .args(["--pdeathsig", "TERM", "--"])
@@ -55,7 +55,7 @@ impl Program {
     }
 
     /// Starts a client on the clients' processor.
-    pub fn client(bench: &Bench, command: &Command, directory: &Path) -> Result<Self, Trouble> {
+    pub fn client(bench: &Bench, command: &Command, directory: &Path) -> Result<Self, Error> {
         Self::spawn(
             command,
             bench.placement.clients,
@@ -87,10 +87,10 @@ impl Program {
     }
 
     /// The error that it ended, with its last words, if it has.
-    pub fn check_alive(&mut self) -> Result<(), Trouble> {
+    pub fn check_alive(&mut self) -> Result<(), Error> {
         match self.child.status()? {
             None => Ok(()),
-            Some(status) => Err(Trouble::Measured(format!(
+            Some(status) => Err(Error::Measured(format!(
                 "{} ended ({status}): {}",
                 self.child.name(),
                 self.last_words()
@@ -99,7 +99,7 @@ impl Program {
     }
 
     /// Waits for its end, which must come within `limit`.
-    pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Trouble> {
+    pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Error> {
         self.child.wait(limit)
     }
 }

@@ -1,49 +1,66 @@
-//! The committed tables, and how the README quotes the newest whole one and the parts that were measured again since: one line per bar,
-//! between two marks.
+//! The committed tables, and what documents quote of them between two marks: of every row that has a bar its newest figure. The README has
+//! a few of these rows, [`WHOLE`] all of them.
 
-use crate::Trouble;
+use crate::Error;
 use crate::row::{HELD, MISSED, UNDECIDED};
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// Where whole tables are kept, below the root of the sources.
+/// Where tables are kept, below the root of the sources.
 pub const DIRECTORY: &str = "bench/results";
-/// The file that quotes the newest.
-const QUOTING: &str = "README.md";
+/// The file that quotes a few rows.
+const FIRST_PAGE: &str = "README.md";
+/// The file that quotes every row.
+const WHOLE: &str = "docs/bench.md";
 const BEGIN: &str = "<!-- bench: written by `cargo run -p plimsoll-bench -- --quote` -->\n";
 /// How the head of a table says that it is a part.
 pub const PART: &str = "- only: ";
 const END: &str = "<!-- bench: end -->";
 
+/// Work and quantity of the rows of the first page.
+const ON_FIRST_PAGE: [&str; 4] = [
+    "gateway, plain, saturated | CPU µs per request",
+    "gateway, mutual TLS, shards, saturated | CPU µs per request",
+    "mock, one stub, saturated | CPU µs per request",
+    "generator, closed | CPU µs per request",
+];
+
 /// A row of a table that has a bar.
-struct Judged<'a> {
-    cells: Vec<&'a str>,
+#[derive(Debug, Clone, PartialEq)]
+struct Judged {
+    cells: Vec<String>,
+    /// The name of its table's file.
+    table: String,
 }
 
-/// Writes the newest table's bars to the README; whether that changed it.
-pub fn quote_newest(root: &Path) -> Result<bool, Trouble> {
-    let path = root.join(QUOTING);
-    let text = std::fs::read_to_string(&path).map_err(Trouble::when("reading the README"))?;
-    let (before, _, after) = parts(&text)?;
-    let new = format!("{before}{BEGIN}{}{END}{after}", newest_quoted(root)?);
-    let changed = new != text;
-    std::fs::write(&path, new).map_err(Trouble::when("writing the README"))?;
+/// Writes the newest figures to the documents that quote them; whether that changed one.
+pub fn quote_newest(root: &Path) -> Result<bool, Error> {
+    let rows = newest(root)?;
+    let mut changed = false;
+    for file in [FIRST_PAGE, WHOLE] {
+        let path = root.join(file);
+        let text = std::fs::read_to_string(&path).map_err(Error::when("reading a document"))?;
+        let (before, _, after) = parts(file, &text)?;
+        let new = format!("{before}{BEGIN}{}{END}{after}", quoted(file, &rows));
+        changed |= new != text;
+        std::fs::write(&path, new).map_err(Error::when("writing a document"))?;
+    }
     Ok(changed)
 }
 
 /// What stands before, between and after the marks.
-fn parts(text: &str) -> Result<(&str, &str, &str), Trouble> {
+fn parts<'a>(file: &str, text: &'a str) -> Result<(&'a str, &'a str, &'a str), Error> {
     let split = || {
         let (before, rest) = text.split_once(BEGIN)?;
         let (quoted, after) = rest.split_once(END)?;
         Some((before, quoted, after))
     };
-    split().ok_or_else(|| Trouble::Measured(format!("{QUOTING} has no marks `{}`", BEGIN.trim())))
+    split().ok_or_else(|| Error::Measured(format!("{file} has no marks `{}`", BEGIN.trim())))
 }
 
-/// The lines that the README has between its marks.
-fn newest_quoted(root: &Path) -> Result<String, Trouble> {
-    let reading = || Trouble::when("reading the tables");
+/// The rows of the newest whole table in its order, each as it was measured last, and behind them those that only newer parts have.
+fn newest(root: &Path) -> Result<Vec<Judged>, Error> {
+    let reading = || Error::when("reading the tables");
     let directory = root.join(DIRECTORY);
     let mut names = Vec::new();
     if directory.exists() {
@@ -53,56 +70,77 @@ fn newest_quoted(root: &Path) -> Result<String, Trouble> {
     }
     // They begin with the date.
     names.sort_by(|one, other| other.cmp(one));
-    let mut text = String::new();
-    let mut quoted_already = Vec::new();
+    let mut tables = Vec::new();
     for name in names.iter().filter_map(|name| name.to_str()) {
         let table = std::fs::read_to_string(directory.join(name)).map_err(reading())?;
-        text.push_str(&quoted(name, &table, &mut quoted_already));
-        if !table.lines().any(|line| line.starts_with(PART)) {
-            return Ok(text);
+        let is_part = table.lines().any(|line| line.starts_with(PART));
+        tables.push(hardest(name, &table));
+        if !is_part {
+            break;
         }
     }
-    Ok(format!("{text}No whole table has been made yet.\n"))
+    Ok(merged(tables))
 }
 
-/// The rows that have a bar, without those columns that explain; of several peers under one bar the one that is hardest to hold:
-/// a bar is held when it is held beside all of them. What a newer table has is left out, whatever its bar was then; if nothing is left, nothing is said.
-fn quoted(name: &str, table: &str, already: &mut Vec<String>) -> String {
-    let mut kept: Vec<Judged<'_>> = Vec::new();
-    for row in table.lines().filter_map(judged) {
-        let same = |other: &&mut Judged<'_>| other.bar() == row.bar();
+/// Tables from the newest to the oldest as one.
+fn merged(mut tables: Vec<Vec<Judged>>) -> Vec<Judged> {
+    let mut rows = tables.pop().unwrap_or_default();
+    for newer in tables.into_iter().rev() {
+        for measured in newer.chunk_by(|one, other| one.measured() == other.measured()) {
+            let place = |row: &Judged| row.measured() == measured[0].measured();
+            let at = rows.iter().position(place).unwrap_or(rows.len());
+            rows.retain(|row| !place(row));
+            rows.splice(at..at, measured.iter().cloned());
+        }
+    }
+    rows
+}
+
+/// The rows that have a bar; of several peers under one bar the one that is hardest to hold: a bar is held when it is held beside all of
+/// them.
+fn hardest(name: &str, table: &str) -> Vec<Judged> {
+    let mut kept: Vec<Judged> = Vec::new();
+    for row in table.lines().filter_map(|line| judged(name, line)) {
+        let same = |other: &&mut Judged| other.bar() == row.bar();
         match kept.iter_mut().find(same) {
             Some(other) if row.is_harder_than(other) => *other = row,
             Some(_) => {}
             None => kept.push(row),
         }
     }
-    kept.retain(|row| !already.contains(&row.measured()));
-    if kept.is_empty() {
-        return String::new();
-    }
-    let gap = if already.is_empty() { "" } else { "\n" };
-    already.extend(kept.iter().map(Judged::measured));
-    let date = name.split('T').next().unwrap_or(name);
-    let mut text = format!(
-        "{gap}From [the table of {date}]({DIRECTORY}/{name}), which names the machine and the versions:\n\n| work | quantity | ours | beside | ratio (95 %) | must | verdict |\n|---|---|---|---|---|---|---|\n"
+    kept
+}
+
+/// What a document has between its marks: the rows without those columns that explain.
+fn quoted(file: &str, rows: &[Judged]) -> String {
+    let shown = |row: &&Judged| file == WHOLE || ON_FIRST_PAGE.contains(&row.measured().as_str());
+    let up = "../".repeat(file.matches('/').count());
+    let mut text = String::from(
+        "| work | quantity | ours | beside | ratio (95 %) | must | verdict | measured |\n|---|---|---|---|---|---|---|---|\n",
     );
-    for Judged { cells } in kept {
-        let cells = [0, 1, 2, 3, 4, 5, 7].map(|index| cells[index]);
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    for Judged { cells, table } in rows.iter().filter(shown) {
+        let cells = [0, 1, 2, 3, 4, 5, 7].map(|index| cells[index].as_str());
+        let date = table.split('T').next().unwrap_or(table);
+        text.push_str(&format!(
+            "| {} | [{date}]({up}{DIRECTORY}/{table}) |\n",
+            cells.join(" | ")
+        ));
     }
     text
 }
 
 /// A line of a table, if it is a row with a bar.
-fn judged(line: &str) -> Option<Judged<'_>> {
+fn judged(table: &str, line: &str) -> Option<Judged> {
     let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
-    let cells: Vec<&str> = inner.split(" | ").collect();
+    let cells: Vec<String> = inner.split(" | ").map(str::to_owned).collect();
     let is_row = cells.len() == 8 && cells[0] != "work" && !cells[5].is_empty();
-    is_row.then_some(Judged { cells })
+    is_row.then(|| Judged {
+        cells,
+        table: table.to_owned(),
+    })
 }
 
-impl Judged<'_> {
+impl Judged {
     /// What was measured: work and quantity.
     fn measured(&self) -> String {
         self.cells[..2].join(" | ")
@@ -110,7 +148,7 @@ impl Judged<'_> {
 
     /// The bar: what was measured, and the limit.
     fn bar(&self) -> [&str; 3] {
-        [0, 1, 5].map(|index| self.cells[index])
+        [0, 1, 5].map(|index| self.cells[index].as_str())
     }
 
     /// By its verdict first, then by where its interval ends.
@@ -144,15 +182,16 @@ mod tests {
     use crate::executable;
 
     #[test]
-    fn the_readme_quotes_the_newest_table() {
+    fn documents_quote_the_newest_figures() {
         let root = executable::sources().unwrap();
-        let text = std::fs::read_to_string(root.join(QUOTING)).unwrap();
-        let (_, between, _) = parts(&text).unwrap();
-        let newest = newest_quoted(&root).unwrap();
-        assert_eq!(
-            between, newest,
-            "write it anew: cargo run -p plimsoll-bench -- --quote"
-        );
+        let rows = newest(&root).unwrap();
+        for file in [FIRST_PAGE, WHOLE] {
+            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            let (_, between, _) = parts(file, &text).unwrap();
+            let again = "write it anew: cargo run -p plimsoll-bench -- --quote";
+            assert_eq!(between, quoted(file, &rows), "{again}");
+            assert!(between.lines().count() > ON_FIRST_PAGE.len(), "{between}");
+        }
     }
 
     const HEAD: &str = "\
@@ -169,31 +208,35 @@ mod tests {
 | open | p99 of pacing lag | 240.0 µs |  |  | ≤ 250.0 µs |  | held |
 | generator, closed |  |  | hey: not installed: `bench/peers/install hey` |  |  |  | not measured |
 ";
-        insta::assert_snapshot!(quoted("2026-11-21T053500Z-a-2cpu.md", &format!("{HEAD}{table}"), &mut Vec::new()), @r#"
-From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), which names the machine and the versions:
-
-| work | quantity | ours | beside | ratio (95 %) | must | verdict |
-|---|---|---|---|---|---|---|
-| gateway | CPU µs per request | 8.00 | HAProxy: 9.00 | 0.889 (0.880 … 0.900) | ≤ 1.00 × | held |
-| open | p99 of pacing lag | 240.0 µs |  |  | ≤ 250.0 µs | held |
+        let rows = hardest("2026-11-21T053500Z-a-2cpu.md", &format!("{HEAD}{table}"));
+        insta::assert_snapshot!(quoted(WHOLE, &rows), @r#"
+| work | quantity | ours | beside | ratio (95 %) | must | verdict | measured |
+|---|---|---|---|---|---|---|---|
+| gateway | CPU µs per request | 8.00 | HAProxy: 9.00 | 0.889 (0.880 … 0.900) | ≤ 1.00 × | held | [2026-11-21](../bench/results/2026-11-21T053500Z-a-2cpu.md) |
+| open | p99 of pacing lag | 240.0 µs |  |  | ≤ 250.0 µs | held | [2026-11-21](../bench/results/2026-11-21T053500Z-a-2cpu.md) |
 "#);
     }
 
     #[test]
-    fn what_was_measured_again_is_quoted_once() {
+    fn what_was_measured_again_stands_once_and_in_its_place() {
         let row =
             |work, figure| format!("| {work} | q | {figure} | p | 1.000 | ≤ 1.00 × |  | held |\n");
-        let mut already = Vec::new();
-        let part = quoted("b", &format!("{HEAD}{}", row("one", 2)), &mut already);
-        let whole = format!("{HEAD}{}{}", row("one", 1), row("two", 1));
-        let whole = quoted("a", &whole, &mut already);
-        let works = |text: &str, work: &str| text.contains(&format!("| {work} | q |"));
-        assert!(works(&part, "one") && !works(&part, "two"), "{part}");
-        assert!(!works(&whole, "one") && works(&whole, "two"), "{whole}");
-        assert!(!part.starts_with('\n') && whole.starts_with('\n'));
-        // Under another bar it is the same figure, and a table without anything new is not quoted.
-        let before = format!("{HEAD}{}", row("two", 1).replace("1.00 ×", "1.20 ×"));
-        assert_eq!(quoted("0", &before, &mut already), "");
+        let table = |name, rows: &[String]| hardest(name, &format!("{HEAD}{}", rows.concat()));
+        let tables = vec![
+            table("c", &[row("two", 3), row("three", 3)]),
+            // Under another bar it is the same figure.
+            table(
+                "b",
+                &[row("two", 2), row("one", 2).replace("1.00 ×", "1.20 ×")],
+            ),
+            table("a", &[row("one", 1), row("two", 1)]),
+        ];
+        let rows = merged(tables);
+        let figures = rows
+            .iter()
+            .map(|row| format!("{} {}", row.cells[0], row.cells[2]));
+        let figures: Vec<String> = figures.collect();
+        assert_eq!(figures, ["one 2", "two 3", "three 3"]);
     }
 
     #[test]
@@ -206,14 +249,10 @@ From [the table of 2026-11-21](bench/results/2026-11-21T053500Z-a-2cpu.md), whic
                     format!("| w | q | 1 | peer {peer} | {ratio} | ≤ 1.00 × |  | {verdict} |\n")
                 })
                 .collect();
-            let kept = quoted(
-                "date",
-                &format!("{HEAD}{}", lines.concat()),
-                &mut Vec::new(),
-            );
-            let kept: Vec<&str> = kept.lines().filter(|line| line.contains("peer")).collect();
+            let kept = hardest("date", &format!("{HEAD}{}", lines.concat()));
+            let kept: Vec<&str> = kept.iter().map(|row| row.cells[3].as_str()).collect();
             assert_eq!(kept.len(), 1, "{kept:?}");
-            assert!(kept[0].contains(&format!("peer {expected}")), "{kept:?}");
+            assert!(kept[0].starts_with(&format!("peer {expected}")), "{kept:?}");
         };
         let held = ["0.980 (0.970 … 0.990)", "held"];
         let undecided = ["0.970 (0.930 … 1.010)", "undecided"];

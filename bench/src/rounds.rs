@@ -3,7 +3,7 @@
 
 use crate::bench::{Bench, Reading};
 use crate::statistics::Rounds;
-use crate::{Trouble, interrupt, say};
+use crate::{Error, interrupt, say};
 use std::ops::Index;
 
 /// A reading is taken again so often at most; then the least disturbed one stands.
@@ -33,7 +33,7 @@ pub struct Side<R> {
     /// The readings by round, of those rounds in which it was to be measured; `None` where that failed.
     pub readings: Vec<Option<R>>,
     /// Why the last one that failed did.
-    pub trouble: Option<Trouble>,
+    pub error: Option<Error>,
     tally: Tally,
 }
 
@@ -66,7 +66,7 @@ impl<R> Side<R> {
     /// Whether no round succeeded, and why.
     pub fn absent(&self) -> Option<String> {
         let none = self.readings.iter().all(Option::is_none);
-        let reason = self.trouble.as_ref().map(ToString::to_string);
+        let reason = self.error.as_ref().map(ToString::to_string);
         none.then(|| reason.unwrap_or_default())
     }
 }
@@ -77,10 +77,10 @@ impl<R: Copy, const N: usize> Side<[R; N]> {
         let of = |together: &Option<[R; N]>| together.map(|all| all[index]);
         Side {
             readings: self.readings.iter().map(of).collect(),
-            trouble: self
-                .trouble
+            error: self
+                .error
                 .as_ref()
-                .map(|trouble| Trouble::Measured(trouble.to_string())),
+                .map(|error| Error::Measured(error.to_string())),
             ..Side::of(name.to_owned())
         }
     }
@@ -141,8 +141,8 @@ pub fn interleave<K: Copy, R>(
     kinds: &[K],
     turns: Turns,
     name: impl Fn(K) -> String,
-    read: impl Fn(K) -> Result<Reading<R>, Trouble>,
-) -> Result<Sides<R>, Trouble> {
+    read: impl Fn(K) -> Result<Reading<R>, Error>,
+) -> Result<Sides<R>, Error> {
     let mut sides: Vec<Side<R>> = kinds.iter().map(|kind| Side::of(name(*kind))).collect();
     // A second of the short form is too little to be choosy.
     let repeats = if bench.lengths.short { 0 } else { REPEATS };
@@ -154,7 +154,7 @@ pub fn interleave<K: Copy, R>(
             if index >= turns.judged && round >= FEWER_ROUNDS {
                 continue;
             }
-            if matches!(side.trouble, Some(Trouble::Missing(_))) {
+            if matches!(side.error, Some(Error::Missing(_))) {
                 side.readings.push(None);
                 continue;
             }
@@ -162,10 +162,10 @@ pub fn interleave<K: Copy, R>(
             interrupt::check()?;
             match taken {
                 Ok(reading) => side.readings.push(Some(reading)),
-                Err(trouble) => {
-                    say(&format!("  round {}: {trouble}", round + 1));
+                Err(error) => {
+                    say(&format!("  round {}: {error}", round + 1));
                     side.readings.push(None);
-                    side.trouble = Some(trouble);
+                    side.error = Some(error);
                 }
             }
         }
@@ -180,7 +180,7 @@ impl<R> Side<R> {
         Self {
             name,
             readings: Vec::new(),
-            trouble: None,
+            error: None,
             tally: Tally::default(),
         }
     }
@@ -192,9 +192,9 @@ fn undisturbed<R>(
     tally: &mut Tally,
     tolerated: f64,
     repeats: usize,
-    read: impl Fn() -> Result<Reading<R>, Trouble>,
-) -> Result<R, Trouble> {
-    let mut best = read().inspect_err(|trouble| tally.count(trouble))?;
+    read: impl Fn() -> Result<Reading<R>, Error>,
+) -> Result<R, Error> {
+    let mut best = read().inspect_err(|error| tally.count(error))?;
     for _ in 0..repeats {
         if best.lost <= tolerated {
             break;
@@ -206,9 +206,9 @@ fn undisturbed<R>(
                     best = next;
                 }
             }
-            Err(trouble) => {
-                say(&format!("  repetition: {trouble}"));
-                tally.count(&trouble);
+            Err(error) => {
+                say(&format!("  repetition: {error}"));
+                tally.count(&error);
             }
         }
     }
@@ -221,8 +221,8 @@ fn undisturbed<R>(
 
 impl Tally {
     /// Counts a failure; what is not installed was never tried.
-    fn count(&mut self, trouble: &Trouble) {
-        if !matches!(trouble, Trouble::Missing(_)) {
+    fn count(&mut self, error: &Error) {
+        if !matches!(error, Error::Missing(_)) {
             self.failed += 1;
         }
     }
@@ -236,12 +236,12 @@ mod tests {
     const TOLERATED: f64 = 0.02;
 
     /// Takes readings that lost these shares; `None` is one that fails. Which stands, and the tally.
-    fn taken(lost: &[Option<f64>]) -> (Result<usize, Trouble>, Tally) {
+    fn taken(lost: &[Option<f64>]) -> (Result<usize, Error>, Tally) {
         let mut tally = Tally::default();
         let next = Cell::new(0);
         let read = || {
             let figures = next.replace(next.get() + 1);
-            let lost = lost[figures].ok_or_else(|| Trouble::Measured("failed".to_owned()))?;
+            let lost = lost[figures].ok_or_else(|| Error::Measured("failed".to_owned()))?;
             Ok(Reading { figures, lost })
         };
         let stands = undisturbed(&mut tally, TOLERATED, REPEATS, read);

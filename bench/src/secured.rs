@@ -1,7 +1,7 @@
 //! A client with a certificate, one request at a time: is a proxy ready that wants one, a connection that is to be held. No load is made with it.
 
 use crate::authority::{self, AUTHORITY, CLIENT_CERTIFICATES, CLIENTS};
-use crate::{Trouble, http};
+use crate::{Error, http};
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -20,10 +20,10 @@ pub struct Clients(Vec<Arc<ClientConfig>>);
 
 impl Clients {
     /// Those of a server, by the directory of its files.
-    pub fn of(directory: &Path) -> Result<Self, Trouble> {
+    pub fn of(directory: &Path) -> Result<Self, Error> {
         let read = |name: &str| {
             let path = directory.join(name);
-            std::fs::read(path).map_err(Trouble::when(format!("reading {name}")))
+            std::fs::read(path).map_err(Error::when(format!("reading {name}")))
         };
         let mut roots = RootCertStore::empty();
         let authority = CertificateDer::from_pem_slice(&read(AUTHORITY)?).map_err(failed)?;
@@ -85,6 +85,6 @@ impl Clients {
     }
 }
 
-fn failed(error: impl Display) -> Trouble {
-    Trouble::Measured(format!("a client with a certificate: {error}"))
+fn failed(error: impl Display) -> Error {
+    Error::Measured(format!("a client with a certificate: {error}"))
 }

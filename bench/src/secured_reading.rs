@@ -1,7 +1,7 @@
 //! One reading of a proxy that wants clients' certificates: driven by our generator, for wrk and others cannot show any, in a time in the middle of
 //! its run. Requests are those that the upstream counted, the same for every proxy.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::{CONNECTIONS, ours};
 use crate::program::Program;
@@ -24,7 +24,7 @@ pub enum Kept {
 }
 
 /// Takes one: as fast as answers come, then at a common rate per second.
-pub fn read(bench: &Bench, kind: Kind, rate: u32) -> Result<Reading<ServerReading>, Trouble> {
+pub fn read(bench: &Bench, kind: Kind, rate: u32) -> Result<Reading<ServerReading>, Error> {
     let (upstream, proxy) = start(bench, kind)?;
     let saturated = drive(bench, &upstream, &proxy, None, Kept::Always)?;
     let common = drive(bench, &upstream, &proxy, Some(rate), Kept::Always)?;
@@ -43,7 +43,7 @@ pub fn read(bench: &Bench, kind: Kind, rate: u32) -> Result<Reading<ServerReadin
 }
 
 /// Takes one of connections that carry one exchange each.
-pub fn read_handshakes(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, Trouble> {
+pub fn read_handshakes(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, Error> {
     let (upstream, proxy) = start(bench, kind)?;
     let driven = drive(bench, &upstream, &proxy, None, Kept::Never)?;
     Ok(Reading {
@@ -58,14 +58,14 @@ struct Driven {
     undone: bool,
 }
 
-fn whole(driven: Driven) -> Result<Saturated, Trouble> {
+fn whole(driven: Driven) -> Result<Saturated, Error> {
     match driven.undone {
         false => Ok(driven.seen),
-        true => Err(Trouble::Measured("exchanges failed".to_owned())),
+        true => Err(Error::Measured("exchanges failed".to_owned())),
     }
 }
 
-fn start(bench: &Bench, kind: Kind) -> Result<(Server, Server), Trouble> {
+fn start(bench: &Bench, kind: Kind) -> Result<(Server, Server), Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
     Ok((upstream, proxy))
@@ -77,8 +77,8 @@ fn drive(
     proxy: &Server,
     rate: Option<u32>,
     kept: Kept,
-) -> Result<Reading<Driven>, Trouble> {
-    let mut experiment = ours::experiment(proxy.entrance, &proxy.authority());
+) -> Result<Reading<Driven>, Error> {
+    let mut experiment = ours::experiment(proxy.listener, &proxy.authority());
     experiment["scenario"] = json!([ours::step()]);
     let load = &mut experiment["load"];
     let length = bench.lead() + bench.measured_time() + TAIL;
@@ -113,7 +113,7 @@ fn drive(
     client.wait(length + OVERHEAD)?;
     if requests < 1.0 {
         let said = client.last_words();
-        return Err(Trouble::Measured(format!("no request came: {said}")));
+        return Err(Error::Measured(format!("no request came: {said}")));
     }
     let summary = ours::summary(directory.path())?;
     Ok(watched.with(Driven {
@@ -127,9 +127,9 @@ fn drive(
 }
 
 /// Requests that our mock has received.
-fn counted(mock: &Server) -> Result<f64, Trouble> {
+fn counted(mock: &Server) -> Result<f64, Error> {
     let (_, text) = http::get(mock.address, "/__admin/metrics", "")?;
-    received(&text).ok_or_else(|| Trouble::Measured("the mock does not count".to_owned()))
+    received(&text).ok_or_else(|| Error::Measured("the mock does not count".to_owned()))
 }
 
 fn received(metrics: &str) -> Option<f64> {

@@ -10,15 +10,15 @@ mod shards;
 pub mod tyk;
 mod wiremock;
 
-use crate::Trouble;
+use crate::Error;
 use crate::authority;
 use crate::bench::{Bench, Lengths};
-use crate::client::Protocol;
 use crate::clock;
 use crate::http;
 use crate::limits;
 use crate::process;
 use crate::program::{Output, Program};
+use crate::protocol::Protocol;
 use crate::secured::Clients;
 use mock::Setting;
 use rustix::process::Pid;
@@ -78,14 +78,14 @@ pub enum Kind {
 
 /// Where a server takes load, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Entrance {
+pub struct Listener {
     /// Where.
     pub address: SocketAddr,
     /// By which protocol.
     pub protocol: Protocol,
 }
 
-impl Entrance {
+impl Listener {
     /// The scheme of its URLs.
     pub fn scheme(self) -> &'static str {
         match self.protocol {
@@ -100,7 +100,7 @@ pub struct Server {
     /// Where it listens, in clear.
     pub address: SocketAddr,
     /// Where load goes.
-    pub entrance: Entrance,
+    pub listener: Listener,
     /// Where it is asked about itself, if it says so.
     pub admin: Option<SocketAddr>,
     child: Program,
@@ -141,7 +141,7 @@ impl Kind {
         bench: &Bench,
         cpu: usize,
         upstream: Option<SocketAddr>,
-    ) -> Result<Server, Trouble> {
+    ) -> Result<Server, Error> {
         let directory = bench.directory()?;
         let site = Site {
             bench,
@@ -150,33 +150,31 @@ impl Kind {
             upstream,
             admin: Cell::new(None),
         };
-        let (child, address, entrance) = match self {
+        let (child, address, listener) = match self {
             Self::NginxBeside(protocol) => nginx::start_beside(&site, protocol),
             Self::GatewayShards => shards::start_gateway(&site),
             Self::HaProxyShards => shards::start_haproxy(&site),
             _ => self.start_in_clear(&site),
         }?;
-        let (status, body) = match entrance.protocol {
-            Protocol::MutualTls => (200, asked_with_certificate(&site, entrance.address)?),
+        let (status, body) = match listener.protocol {
+            Protocol::MutualTls => (200, asked_with_certificate(&site, listener.address)?),
             _ => http::get(address, PATH, &authorization())?,
         };
         if status != 200 || body != BODY.replace("\\n", "\n") {
             let name = self.name();
-            return Err(Trouble::Measured(format!(
-                "{name} answered {status} {body}"
-            )));
+            return Err(Error::Measured(format!("{name} answered {status} {body}")));
         }
         let admin = site.admin.get();
         Ok(Server {
             address,
-            entrance,
+            listener,
             admin,
             child,
             directory,
         })
     }
 
-    fn start_in_clear(self, site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+    fn start_in_clear(self, site: &Site<'_>) -> Result<(Program, SocketAddr, Listener), Error> {
         let (child, address) = match self {
             Self::Mock => mock::start(site, Setting::Plain),
             Self::MockWith(setting) => mock::start(site, setting),
@@ -190,7 +188,7 @@ impl Kind {
             Self::GoProxy => go_proxy::start(site),
         }?;
         let protocol = Protocol::Clear;
-        Ok((child, address, Entrance { address, protocol }))
+        Ok((child, address, Listener { address, protocol }))
     }
 }
 
@@ -216,19 +214,19 @@ impl Server {
     }
 
     /// Makes nginx serve a file of zeroes; its path.
-    pub fn publish(&self, name: &str, bytes: u64) -> Result<String, Trouble> {
+    pub fn publish(&self, name: &str, bytes: u64) -> Result<String, Error> {
         let directory = self.directory.path().join("files");
         std::fs::create_dir_all(&directory)
             .and_then(|()| std::fs::File::create(directory.join(name)))
             .and_then(|file| file.set_len(bytes))
-            .map_err(Trouble::when("a file to serve"))?;
+            .map_err(Error::when("a file to serve"))?;
         Ok(format!("/files/{name}"))
     }
 
     /// Requests that nginx counted. Being asked counts as one.
-    pub fn nginx_requests(&self) -> Result<f64, Trouble> {
+    pub fn nginx_requests(&self) -> Result<f64, Error> {
         let (_, body) = http::get(self.address, "/status", "")?;
-        nginx::requests(&body).ok_or_else(|| Trouble::Measured(format!("nginx reported {body}")))
+        nginx::requests(&body).ok_or_else(|| Error::Measured(format!("nginx reported {body}")))
     }
 }
 
@@ -253,7 +251,7 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// Fills the `@marks@` of a committed configuration and writes it to the server's directory.
-    fn render(&self, name: &str, template: &str, port: u16) -> Result<(), Trouble> {
+    fn render(&self, name: &str, template: &str, port: u16) -> Result<(), Error> {
         let mut text = template
             .replace("@dir@", &self.directory.display().to_string())
             .replace("@port@", &port.to_string())
@@ -265,27 +263,27 @@ impl Site<'_> {
         }
         let path = self.directory.join(name);
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(Trouble::when("a configuration directory"))?;
+            std::fs::create_dir_all(parent).map_err(Error::when("a configuration directory"))?;
         }
-        std::fs::write(path, text).map_err(Trouble::when(format!("writing {name}")))
+        std::fs::write(path, text).map_err(Error::when(format!("writing {name}")))
     }
 
-    fn spawn(&self, command: &Command, output: Output) -> Result<Program, Trouble> {
+    fn spawn(&self, command: &Command, output: Output) -> Result<Program, Error> {
         Program::spawn(command, self.cpu, self.directory, output)
     }
 
     /// Starts a program that has to be told its port, and waits until it listens; another port is tried when it was taken meanwhile.
     fn listen(
         &self,
-        command: impl Fn(u16) -> Result<Command, Trouble>,
-    ) -> Result<(Program, SocketAddr), Trouble> {
+        command: impl Fn(u16) -> Result<Command, Error>,
+    ) -> Result<(Program, SocketAddr), Error> {
         let mut last = None;
         for _ in 0..TRIES {
             let address = free_address()?;
             let mut child = self.spawn(&command(address.port())?, Output::Messages)?;
             match answers(&mut child, address) {
                 Ok(()) => return Ok((child, address)),
-                Err(trouble) => last = Some(trouble),
+                Err(error) => last = Some(error),
             }
         }
         Err(last.expect("invariant: at least one try"))
@@ -293,15 +291,15 @@ impl Site<'_> {
 }
 
 /// What a proxy answers to who shows a certificate.
-fn asked_with_certificate(site: &Site<'_>, address: SocketAddr) -> Result<String, Trouble> {
+fn asked_with_certificate(site: &Site<'_>, address: SocketAddr) -> Result<String, Error> {
     let clients = Clients::of(site.directory)?;
     let answered = clients.connected(0, address, PATH);
-    let (_, body) = answered.map_err(Trouble::when("asking with a certificate"))?;
+    let (_, body) = answered.map_err(Error::when("asking with a certificate"))?;
     Ok(body)
 }
 
 /// Waits for any answer.
-fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Trouble> {
+fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Error> {
     let deadline = clock::now() + READY;
     loop {
         child.check_alive()?;
@@ -309,16 +307,16 @@ fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Trouble> {
         match tried {
             Ok((200, _)) => return Ok(()),
             Ok((status, _)) if clock::now() > deadline => {
-                return Err(Trouble::Measured(format!("still answers {status}")));
+                return Err(Error::Measured(format!("still answers {status}")));
             }
-            Err(trouble) if clock::now() > deadline => return Err(trouble),
+            Err(error) if clock::now() > deadline => return Err(error),
             _ => clock::pause(LOOK),
         }
     }
 }
 
-fn free_address() -> Result<SocketAddr, Trouble> {
+fn free_address() -> Result<SocketAddr, Error> {
     TcpListener::bind(("127.0.0.1", 0))
         .and_then(|listener| listener.local_addr())
-        .map_err(Trouble::when("finding a free port"))
+        .map_err(Error::when("finding a free port"))
 }

@@ -2,13 +2,13 @@
 //! as it can and by our generator at a common rate. Its processor time is taken before and after each; clients and upstream are on the other
 //! processor.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::{self, Said, Visit};
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
 use crate::server::{Kind, Server};
-use crate::together::{TURN, by_turns, start, used};
+use crate::together::{TURN, by_turns, used};
 use std::time::Duration;
 
 /// How long a client may take beyond its load.
@@ -81,7 +81,7 @@ pub fn read(
     kind: Kind,
     upstream: Option<Kind>,
     rate: Option<u32>,
-) -> Result<Reading<ServerReading>, Trouble> {
+) -> Result<Reading<ServerReading>, Error> {
     let behind = upstream
         .map(|kind| kind.start(bench, bench.placement.clients, None))
         .transpose()?;
@@ -113,7 +113,7 @@ pub fn read_together<const N: usize>(
     bench: &Bench,
     kinds: [Kind; N],
     rate: u32,
-) -> Result<Reading<[ServerReading; N]>, Trouble> {
+) -> Result<Reading<[ServerReading; N]>, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let servers = start(bench, &kinds, &upstream)?;
     let watch = bench.watch();
@@ -143,8 +143,18 @@ pub fn read_together<const N: usize>(
     Ok(watch.ends(figures))
 }
 
+/// Starts these on the processor of servers and warms them up, one after the other.
+pub fn start(bench: &Bench, kinds: &[Kind], upstream: &Server) -> Result<Vec<Server>, Error> {
+    let each = kinds.iter().map(|kind| {
+        let server = kind.start(bench, bench.placement.server, Some(upstream.address))?;
+        warm(bench, *kind, &server, Visit::Constant)?;
+        Ok(server)
+    });
+    each.collect()
+}
+
 /// Drives a server before it is measured.
-pub fn warm(bench: &Bench, kind: Kind, server: &Server, visit: Visit) -> Result<(), Trouble> {
+pub fn warm(bench: &Bench, kind: Kind, server: &Server, visit: Visit) -> Result<(), Error> {
     saturate(bench, server, visit, kind.warmup(bench.lengths)).map(drop)
 }
 
@@ -154,7 +164,7 @@ pub fn saturate(
     server: &Server,
     visit: Visit,
     length: Duration,
-) -> Result<Reading<Saturated>, Trouble> {
+) -> Result<Reading<Saturated>, Error> {
     let watch = bench.watch();
     let before = server.processor_time();
     let said = run_wrk(bench, server, visit, length)?;
@@ -163,12 +173,7 @@ pub fn saturate(
 }
 
 /// What wrk says of a server that it has driven.
-fn run_wrk(
-    bench: &Bench,
-    server: &Server,
-    visit: Visit,
-    length: Duration,
-) -> Result<Said, Trouble> {
+fn run_wrk(bench: &Bench, server: &Server, visit: Visit, length: Duration) -> Result<Said, Error> {
     let directory = bench.directory()?;
     let command = wrk::visiting(bench, server, visit, length, directory.path())?;
     let mut client = Program::client(bench, &command, directory.path())?;
@@ -177,7 +182,7 @@ fn run_wrk(
 }
 
 /// Drives a server at the common rate.
-fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Trouble> {
+fn at_rate(bench: &Bench, server: &Server, rate: u32) -> Result<Common, Error> {
     let before = server.processor_time();
     let sent = drive(bench, server, rate, bench.measured_time())?;
     let used = server.processor_time().saturating_sub(before);
@@ -190,10 +195,10 @@ pub fn drive(
     server: &Server,
     rate: u32,
     length: Duration,
-) -> Result<Option<f64>, Trouble> {
+) -> Result<Option<f64>, Error> {
     let authority = server.authority();
     let job = Job {
-        target: server.entrance,
+        target: server.listener,
         authority: &authority,
         work: Work::Constant,
         rate: Some(rate),

@@ -1,7 +1,7 @@
 //! Whether the spans of a load arrived: a gateway's own counters before it and after it. What sends none would add nothing to a request.
 
 use crate::server::{Kind, Server};
-use crate::{Trouble, clock, http};
+use crate::{Error, clock, http};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -37,13 +37,13 @@ struct Counts {
 
 impl Account {
     /// Waits until a gateway has sent what earlier loads left, and reads its counters; `None` of whoever makes no spans.
-    pub fn open(kind: Kind, server: &Server) -> Result<Option<Self>, Trouble> {
+    pub fn open(kind: Kind, server: &Server) -> Result<Option<Self>, Error> {
         let Kind::GatewayTraced(share) = kind else {
             return Ok(None);
         };
         let percent: Option<f64> = share.strip_suffix('%').and_then(|text| text.parse().ok());
-        let percent = percent.ok_or_else(|| Trouble::Measured(format!("a share of `{share}`")))?;
-        let none = || Trouble::Measured("the gateway has no listener `admin`".to_owned());
+        let percent = percent.ok_or_else(|| Error::Measured(format!("a share of `{share}`")))?;
+        let none = || Error::Measured("the gateway has no listener `admin`".to_owned());
         let admin = server.admin.ok_or_else(none)?;
         Ok(Some(Self {
             admin,
@@ -53,13 +53,13 @@ impl Account {
     }
 
     /// Waits again, and holds what came against the requests since.
-    pub fn close(self) -> Result<(), Trouble> {
+    pub fn close(self) -> Result<(), Error> {
         judge(self.share, self.before, settled(self.admin)?)
     }
 }
 
 /// The counters of a gateway that has nothing left to send.
-fn settled(admin: SocketAddr) -> Result<Counts, Trouble> {
+fn settled(admin: SocketAddr) -> Result<Counts, Error> {
     let deadline = clock::now() + PATIENCE;
     let mut last = look(admin)?;
     loop {
@@ -69,7 +69,7 @@ fn settled(admin: SocketAddr) -> Result<Counts, Trouble> {
             return Ok(now);
         }
         if clock::now() > deadline {
-            return Err(Trouble::Measured(format!(
+            return Err(Error::Measured(format!(
                 "{} spans still wait after {} s",
                 now.waiting,
                 PATIENCE.as_secs()
@@ -79,10 +79,9 @@ fn settled(admin: SocketAddr) -> Result<Counts, Trouble> {
     }
 }
 
-fn look(admin: SocketAddr) -> Result<Counts, Trouble> {
+fn look(admin: SocketAddr) -> Result<Counts, Error> {
     let (_, page) = http::get(admin, "/metrics", "")?;
-    Counts::of(&page)
-        .ok_or_else(|| Trouble::Measured("its metrics say nothing of spans".to_owned()))
+    Counts::of(&page).ok_or_else(|| Error::Measured("its metrics say nothing of spans".to_owned()))
 }
 
 impl Counts {
@@ -109,7 +108,7 @@ impl Counts {
 }
 
 /// Nothing is lost, and of each request there is a span with the probability `share`: their number is binomial.
-fn judge(share: f64, before: Counts, after: Counts) -> Result<(), Trouble> {
+fn judge(share: f64, before: Counts, after: Counts) -> Result<(), Error> {
     let requests = after.requests - before.requests;
     let written = after.written - before.written;
     let lost = after.lost - before.lost;
@@ -118,7 +117,7 @@ fn judge(share: f64, before: Counts, after: Counts) -> Result<(), Trouble> {
     if requests > 0.0 && lost == 0.0 && (written - expected).abs() <= bound {
         return Ok(());
     }
-    Err(Trouble::Measured(format!(
+    Err(Error::Measured(format!(
         "of {requests} requests {written} spans arrived and {lost} were lost, where {expected:.0} ± {bound:.0} are expected"
     )))
 }

@@ -1,12 +1,12 @@
 //! One reading of what spans cost: gateways with and without them run together.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::server::Kind;
 use crate::server::mock::Setting;
-use crate::server_reading::drive;
+use crate::server_reading::{drive, start};
 use crate::spans::Account;
-use crate::together::{TURN, by_turns, start, used};
+use crate::together::{TURN, by_turns, used};
 
 /// How many turns each gateway has.
 const TURNS: usize = 20;
@@ -18,7 +18,7 @@ pub fn read<const N: usize>(
     bench: &Bench,
     kinds: [Kind; N],
     rate: u32,
-) -> Result<Reading<[f64; N]>, Trouble> {
+) -> Result<Reading<[f64; N]>, Error> {
     let collector = Kind::MockWith(Setting::Collector);
     let upstream = collector.start(bench, bench.placement.clients, None)?;
     let gateways = start(bench, &kinds, &upstream)?;
@@ -39,7 +39,7 @@ pub fn read<const N: usize>(
     for (index, turns) in sent.into_iter().enumerate() {
         let sent: Option<f64> = turns.into_iter().sum();
         let kind = kinds[index];
-        let failed = || Trouble::Measured(format!("{kind:?}: something failed or was dropped"));
+        let failed = || Error::Measured(format!("{kind:?}: something failed or was dropped"));
         let used = after[index].saturating_sub(before[index]);
         costs[index] = used.as_secs_f64() * 1e6 / sent.ok_or_else(failed)?;
     }

@@ -1,24 +1,12 @@
 //! Servers that are started together and driven by turns of a second, so that whatever the machine does meanwhile it does to all of them.
 
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
-use crate::client::wrk::Visit;
-use crate::server::{Kind, Server};
-use crate::server_reading::warm;
+use crate::server::Server;
 use std::time::Duration;
 
 /// How long a turn takes.
 pub const TURN: Duration = Duration::from_secs(1);
-
-/// Starts these on the processor of servers and warms them up, one after the other.
-pub fn start(bench: &Bench, kinds: &[Kind], upstream: &Server) -> Result<Vec<Server>, Trouble> {
-    let each = kinds.iter().map(|kind| {
-        let server = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-        warm(bench, *kind, &server, Visit::Constant)?;
-        Ok(server)
-    });
-    each.collect()
-}
 
 /// Gives each server so many turns; what `drive` says of them, by server. Their number is even, for whoever went before a server in one
 /// cycle goes after it in the next.
@@ -26,8 +14,8 @@ pub fn by_turns<T>(
     bench: &Bench,
     servers: &[Server],
     cycles: usize,
-    drive: impl Fn(&Server) -> Result<T, Trouble>,
-) -> Result<Vec<Vec<T>>, Trouble> {
+    drive: impl Fn(&Server) -> Result<T, Error>,
+) -> Result<Vec<Vec<T>>, Error> {
     let cycles = if bench.lengths.short { 1 } else { cycles };
     let mut said: Vec<Vec<T>> = servers.iter().map(|_| Vec::new()).collect();
     for turn in order(servers.len()).take(cycles * servers.len()) {

@@ -1,7 +1,7 @@
 //! Large bodies: an upstream that sends and swallows them, and clients that do the same at the other end of a proxy. Threads that move bytes of
 //! memory, pinned to one processor; what arrives is counted where it arrives.
 
-use crate::Trouble;
+use crate::Error;
 use crate::placement;
 use crate::server::BODY;
 use std::io::{self, Read, Write};
@@ -48,8 +48,8 @@ pub struct Origin {
 
 impl Origin {
     /// Starts it on one processor.
-    pub fn start(cpu: usize) -> Result<Self, Trouble> {
-        let failed = || Trouble::when("starting an upstream for large bodies");
+    pub fn start(cpu: usize) -> Result<Self, Error> {
+        let failed = || Error::when("starting an upstream for large bodies");
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed())?;
         let address = listener.local_addr().map_err(failed())?;
         let swallowed = Arc::new(AtomicU64::new(0));
@@ -193,7 +193,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Starts them on one processor, each on a connection of its own.
-    pub fn start(cpu: usize, proxy: SocketAddr, way: Way) -> Result<Self, Trouble> {
+    pub fn start(cpu: usize, proxy: SocketAddr, way: Way) -> Result<Self, Error> {
         let received = Arc::new(AtomicU64::new(0));
         let stopping = Arc::new(AtomicBool::new(false));
         let mut traffic = Self {
@@ -205,7 +205,7 @@ impl Traffic {
         };
         placement::on(cpu, || {
             for _ in 0..CLIENTS {
-                let failed = || Trouble::when("connecting a client of large bodies");
+                let failed = || Error::when("connecting a client of large bodies");
                 let stream = TcpStream::connect(proxy).map_err(failed())?;
                 let own = stream.try_clone().map_err(failed())?;
                 traffic.streams.push(stream);
@@ -233,7 +233,7 @@ impl Traffic {
     }
 
     /// Ends their connections; that one broke before is an error.
-    pub fn stop(self) -> Result<(), Trouble> {
+    pub fn stop(self) -> Result<(), Error> {
         self.stopping.store(true, Ordering::Relaxed);
         for stream in &self.streams {
             if stream.shutdown(Shutdown::Both).is_err() {
@@ -242,7 +242,7 @@ impl Traffic {
         }
         for client in self.clients {
             let ended = client.join().unwrap_or(Ok(()));
-            ended.map_err(Trouble::when("moving a large body"))?;
+            ended.map_err(Error::when("moving a large body"))?;
         }
         Ok(())
     }

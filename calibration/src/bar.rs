@@ -1,6 +1,6 @@
 //! One thing that must hold, and how it came out.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::witness::Seen;
 
 /// A bar of the table.
@@ -95,23 +95,23 @@ impl Bar {
         }
     }
 
-    /// What came of trouble: what the machine lacks was not measured; an instrument that did not do its work has failed.
-    pub fn trouble(what: impl Into<String>, trouble: &Trouble) -> Self {
-        let verdict = match trouble {
-            Trouble::Measured(_) => Verdict::Failed,
-            Trouble::Io { .. } | Trouble::Missing(_) | Trouble::Asked(_) | Trouble::Interrupted => {
+    /// What came of error: what the machine lacks was not measured; an instrument that did not do its work has failed.
+    pub fn error(what: impl Into<String>, error: &Error) -> Self {
+        let verdict = match error {
+            Error::Measured(_) => Verdict::Failed,
+            Error::Io { .. } | Error::Missing(_) | Error::Asked(_) | Error::Interrupted => {
                 Verdict::NotMeasured
             }
         };
         Self {
             verdict,
-            ..Self::not_measured(what, trouble.to_string())
+            ..Self::not_measured(what, error.to_string())
         }
     }
 
-    /// The bars of one part of a check, with what the witness saw meanwhile. Trouble with a part leaves the others standing.
-    pub fn part(what: &str, (bars, seen): (Result<Vec<Self>, Trouble>, Seen)) -> Vec<Self> {
-        let bars = bars.unwrap_or_else(|trouble| vec![Self::trouble(what, &trouble)]);
+    /// The bars of one part of a check, with what the witness saw meanwhile. Error with a part leaves the others standing.
+    pub fn part(what: &str, (bars, seen): (Result<Vec<Self>, Error>, Seen)) -> Vec<Self> {
+        let bars = bars.unwrap_or_else(|error| vec![Self::error(what, &error)]);
         bars.into_iter().map(|bar| bar.during(seen)).collect()
     }
 
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn a_process_that_vanished_has_failed() {
         let check = |errno: Errno, expected: Verdict| {
-            let trouble = Trouble::at_process("sending a signal", errno.into());
-            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected);
+            let error = Error::at_process("sending a signal", errno.into());
+            assert_eq!(Bar::error("a bar", &error).verdict, expected);
         };
         check(Errno::SRCH, Verdict::Failed);
         check(Errno::NOENT, Verdict::Failed);
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn a_server_that_does_not_talk_has_failed_and_a_machine_without_room_has_not_measured() {
         let check = |errno: Errno, expected: Verdict| {
-            let trouble = Trouble::at_server("asking a server", errno.into());
-            assert_eq!(Bar::trouble("a bar", &trouble).verdict, expected, "{errno}");
+            let error = Error::at_server("asking a server", errno.into());
+            assert_eq!(Bar::error("a bar", &error).verdict, expected, "{errno}");
         };
         check(Errno::CONNREFUSED, Verdict::Failed);
         check(Errno::CONNRESET, Verdict::Failed);

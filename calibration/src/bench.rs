@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-pub use plimsoll_testbed::Trouble;
+pub use plimsoll_testbed::Error;
 
 /// How long a run may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(120);
@@ -80,14 +80,14 @@ pub enum Mark {
 
 impl Bench {
     /// Finds or builds the executable and starts the witness.
-    pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Trouble> {
+    pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Error> {
         Ok(Self {
             tyk: None,
             wiremock: None,
             plimsoll: executable::plimsoll(plimsoll)?,
-            witness: Witness::start().map_err(|e| Trouble::io("starting the witness", e))?,
+            witness: Witness::start().map_err(|e| Error::io("starting the witness", e))?,
             form,
-            scratch: tempfile::tempdir().map_err(|e| Trouble::io("a scratch directory", e))?,
+            scratch: tempfile::tempdir().map_err(|e| Error::io("a scratch directory", e))?,
             runs: Cell::new(0),
         })
     }
@@ -105,19 +105,19 @@ impl Bench {
         &self,
         name: &str,
         times: usize,
-        mut once: impl FnMut() -> Result<T, Trouble>,
+        mut once: impl FnMut() -> Result<T, Error>,
         describe: impl Fn(&T) -> String,
-    ) -> Result<Vec<Repetition<T>>, Trouble> {
+    ) -> Result<Vec<Repetition<T>>, Error> {
         let mut done: Vec<Repetition<T>> = Vec::with_capacity(times);
         for number in 1..=times {
             let (result, seen) = self.witnessed(&mut once);
             // What fails at once will not work later either; what worked before was disturbed.
             let found = match result {
                 Ok(found) => Ok(found),
-                Err(trouble) if done.is_empty() || matches!(trouble, Trouble::Interrupted) => {
-                    return Err(trouble);
+                Err(error) if done.is_empty() || matches!(error, Error::Interrupted) => {
+                    return Err(error);
                 }
-                Err(trouble) => Err(trouble.to_string()),
+                Err(error) => Err(error.to_string()),
             };
             let words = found.as_ref().map_or_else(Clone::clone, &describe);
             self.progress(&format!("{name} {number}/{times}: {words}{}", seen.aside()));
@@ -151,20 +151,20 @@ impl Bench {
     }
 
     /// A fresh directory that goes with the bench.
-    pub fn directory(&self) -> Result<PathBuf, Trouble> {
+    pub fn directory(&self) -> Result<PathBuf, Error> {
         self.runs.set(self.runs.get() + 1);
         let path = self.scratch.path().join(self.runs.get().to_string());
-        std::fs::create_dir_all(&path).map_err(|e| Trouble::io("a scratch directory", e))?;
+        std::fs::create_dir_all(&path).map_err(|e| Error::io("a scratch directory", e))?;
         Ok(path)
     }
 
     /// Runs an experiment to its end. `seconds`: how long its load takes.
-    pub fn run(&self, experiment: &Value, seconds: f64) -> Result<Outcome, Trouble> {
+    pub fn run(&self, experiment: &Value, seconds: f64) -> Result<Outcome, Error> {
         self.start(experiment, seconds)?.finish()
     }
 
     /// Starts an experiment.
-    pub fn start(&self, experiment: &Value, seconds: f64) -> Result<Running, Trouble> {
+    pub fn start(&self, experiment: &Value, seconds: f64) -> Result<Running, Error> {
         self.start_under(&[], experiment, seconds)
     }
 
@@ -174,20 +174,20 @@ impl Bench {
         wrapper: &[&str],
         experiment: &Value,
         seconds: f64,
-    ) -> Result<Running, Trouble> {
+    ) -> Result<Running, Error> {
         if interrupt::requested() {
-            return Err(Trouble::Interrupted);
+            return Err(Error::Interrupted);
         }
         let directory = self.directory()?;
         let file = directory.join("experiment.yaml");
         // JSON is YAML.
         std::fs::write(&file, experiment.to_string())
-            .map_err(|e| Trouble::io("writing an experiment", e))?;
+            .map_err(|e| Error::io("writing an experiment", e))?;
         let log = std::fs::File::create(directory.join("output"))
-            .map_err(|e| Trouble::io("creating a log", e))?;
+            .map_err(|e| Error::io("creating a log", e))?;
         let both = log
             .try_clone()
-            .map_err(|e| Trouble::io("creating a log", e))?;
+            .map_err(|e| Error::io("creating a log", e))?;
         let mut command = self.plimsoll_under(wrapper);
         command
             .arg("run")
@@ -209,7 +209,7 @@ impl Bench {
 
 impl Running {
     /// The generator, once it runs.
-    pub fn generator(&self) -> Result<Pid, Trouble> {
+    pub fn generator(&self) -> Result<Pid, Error> {
         let deadline = clock::now() + Duration::from_secs(15);
         while clock::now() < deadline {
             let below = process::descendants(self.child.pid());
@@ -220,34 +220,34 @@ impl Running {
             }
             clock::pause(Duration::from_millis(5));
         }
-        Err(Trouble::Measured(format!(
+        Err(Error::Measured(format!(
             "no generator started: {}",
             self.said()
         )))
     }
 
     /// Whether it has ended.
-    pub fn has_ended(&mut self) -> Result<bool, Trouble> {
+    pub fn has_ended(&mut self) -> Result<bool, Error> {
         self.child.has_ended()
     }
 
     /// Waits for the end and reads the summary.
-    pub fn finish(mut self) -> Result<Outcome, Trouble> {
+    pub fn finish(mut self) -> Result<Outcome, Error> {
         let status = self.child.wait(self.limit)?;
         let path = self.directory.join("run/summary.json");
         let Ok(text) = std::fs::read_to_string(&path) else {
-            return Err(Trouble::Measured(format!(
+            return Err(Error::Measured(format!(
                 "no summary ({status}): {}",
                 self.said()
             )));
         };
         let summary = serde_json::from_str(&text)
-            .map_err(|e| Trouble::Measured(format!("a summary that is no JSON: {e}")))?;
+            .map_err(|e| Error::Measured(format!("a summary that is no JSON: {e}")))?;
         let log = self.directory.join("run/hist/main.hlog");
         let log = std::fs::read_to_string(log).unwrap_or_default();
         // The record of a run is read once; many runs would fill the disk.
         std::fs::remove_dir_all(&self.directory)
-            .map_err(|e| Trouble::io("removing a scratch directory", e))?;
+            .map_err(|e| Error::io("removing a scratch directory", e))?;
         Ok(Outcome { summary, log })
     }
 
@@ -260,14 +260,14 @@ impl Running {
 
 impl Outcome {
     /// A number of arm `main`, such as `response_time/p99`.
-    pub fn main(&self, path: &str) -> Result<f64, Trouble> {
+    pub fn main(&self, path: &str) -> Result<f64, Error> {
         self.number(&format!("/arms/main/{path}"))
     }
 
     /// A number of the summary by JSON pointer.
-    pub fn number(&self, pointer: &str) -> Result<f64, Trouble> {
+    pub fn number(&self, pointer: &str) -> Result<f64, Error> {
         let found = self.summary.pointer(pointer).and_then(Value::as_f64);
-        found.ok_or_else(|| Trouble::Measured(format!("the summary has no number at {pointer}")))
+        found.ok_or_else(|| Error::Measured(format!("the summary has no number at {pointer}")))
     }
 
     /// The verdict, with its reasons when it is not `passed`.

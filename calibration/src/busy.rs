@@ -1,6 +1,6 @@
 //! Busy loops on one processor: whatever else runs there has to share it.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +11,9 @@ pub struct Core(usize);
 
 impl Core {
     /// The last one that this process may use.
-    pub fn last() -> Result<Self, Trouble> {
+    pub fn last() -> Result<Self, Error> {
         let allowed =
-            sched_getaffinity(None).map_err(|e| Trouble::io("asking for processors", e.into()))?;
+            sched_getaffinity(None).map_err(|e| Error::io("asking for processors", e.into()))?;
         let last = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu));
         Ok(Self(last.unwrap_or(0)))
     }
@@ -32,8 +32,8 @@ impl Core {
     }
 
     /// Pins every thread that a process has.
-    pub fn pin(self, process: Pid) -> Result<(), Trouble> {
-        let listing = |e| Trouble::at_process("listing threads", e);
+    pub fn pin(self, process: Pid) -> Result<(), Error> {
+        let listing = |e| Error::at_process("listing threads", e);
         let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
         for task in std::fs::read_dir(tasks).map_err(listing)? {
             let name = task.map_err(listing)?.file_name();
@@ -43,7 +43,7 @@ impl Core {
                 .and_then(Pid::from_raw);
             if let Some(thread) = thread {
                 sched_setaffinity(Some(thread), &self.set())
-                    .map_err(|e| Trouble::at_process("pinning a thread", e.into()))?;
+                    .map_err(|e| Error::at_process("pinning a thread", e.into()))?;
             }
         }
         Ok(())

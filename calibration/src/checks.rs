@@ -34,7 +34,7 @@ mod websocket;
 mod wiremock_acceptance;
 
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 
 /// One check.
 pub struct Check {
@@ -43,7 +43,7 @@ pub struct Check {
     /// What it does, in a line.
     pub about: &'static str,
     /// Carries it out.
-    pub run: fn(&Bench) -> Result<Vec<Bar>, Trouble>,
+    pub run: fn(&Bench) -> Result<Vec<Bar>, Error>,
 }
 
 /// Every check, cheap ones first.
@@ -86,11 +86,11 @@ static CHECKS: [Check; 35] = [
 ];
 
 /// The checks of these names, all without one.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Check>, Trouble> {
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Check>, Error> {
     if let Some(unknown) = names.iter().find(|n| CHECKS.iter().all(|c| c.name != **n)) {
         let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
         let known = known.join(", ");
-        return Err(Trouble::Missing(format!(
+        return Err(Error::Missing(format!(
             "no check `{unknown}`: there are {known}"
         )));
     }

@@ -2,7 +2,7 @@
 //! input of its size may cost. Which inputs there are is left to the checks.
 
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::clock;
 use crate::instructions_of::Callgrind;
 use crate::memory_of::{self, Memory};
@@ -89,7 +89,7 @@ pub fn command(
     input: usize,
     arguments: &[&str],
     harmless: &[&str],
-) -> Result<Cost, Trouble> {
+) -> Result<Cost, Error> {
     Callgrind::find()?;
     let memory = |words: &[&str]| largest(bench.plimsoll_under::<&str>(&[]).args(words));
     let instructions = |words: &[&str]| {
@@ -105,30 +105,30 @@ pub fn command(
 }
 
 /// The most memory that a command ever had, in bytes.
-fn largest(command: &mut Command) -> Result<f64, Trouble> {
+fn largest(command: &mut Command) -> Result<f64, Error> {
     for _ in 0..RUNS {
         if let Some(kib) = seen(command)? {
             return Ok(kib * 1024.0);
         }
     }
-    Err(Trouble::Measured("a command ended unseen".to_owned()))
+    Err(Error::Measured("a command ended unseen".to_owned()))
 }
 
 /// The same of one run, in KiB: it is held for a moment when it is about to exit, and looked at then. `None`: it ended without that.
-fn seen(command: &mut Command) -> Result<Option<f64>, Trouble> {
+fn seen(command: &mut Command) -> Result<Option<f64>, Error> {
     let silent = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = silent
         .spawn()
-        .map_err(|e| Trouble::io("starting a command", e))?;
+        .map_err(|e| Error::io("starting a command", e))?;
     let id = rustix::process::Pid::from_child(&child);
     let pid = Pid::from_raw(id.as_raw_nonzero().get());
-    let traced = |e: nix::Error| Trouble::Measured(format!("following a command: {e}"));
+    let traced = |e: nix::Error| Error::Measured(format!("following a command: {e}"));
     if let Err(error) = ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT) {
         // One that has ended cannot be followed.
-        let ended = (child.try_wait()).map_err(|e| Trouble::io("waiting for a command", e))?;
+        let ended = (child.try_wait()).map_err(|e| Error::io("waiting for a command", e))?;
         return ended.map(|_| None).ok_or_else(|| traced(error));
     }
     let deadline = clock::now() + LONGEST;
@@ -136,10 +136,8 @@ fn seen(command: &mut Command) -> Result<Option<f64>, Trouble> {
     loop {
         match waitpid(pid, Some(WaitPidFlag::WNOHANG)).map_err(traced)? {
             WaitStatus::StillAlive if clock::now() > deadline => {
-                child
-                    .kill()
-                    .map_err(|e| Trouble::io("ending a command", e))?;
-                return Err(Trouble::Measured("a command did not end".to_owned()));
+                child.kill().map_err(|e| Error::io("ending a command", e))?;
+                return Err(Error::Measured("a command did not end".to_owned()));
             }
             WaitStatus::StillAlive => clock::pause(LOOK),
             WaitStatus::PtraceEvent(_, _, event) => {

@@ -1,6 +1,6 @@
 //! Servers that nobody here wrote, as programs of their own. One that takes a free port by itself says which; another is told one.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::child::Child;
 use crate::clock;
 use std::io::{BufRead as _, BufReader};
@@ -24,13 +24,13 @@ pub struct Foreign {
 
 impl Foreign {
     /// Starts a program that prints its port on loopback.
-    pub fn announced(command: &mut Command, name: &str) -> Result<Self, Trouble> {
+    pub fn announced(command: &mut Command, name: &str) -> Result<Self, Error> {
         let mut child = spawn(command.stdout(Stdio::piped()), name)?;
         let mut line = String::new();
         if let Some(output) = child.take_stdout() {
             BufReader::new(output)
                 .read_line(&mut line)
-                .map_err(Trouble::when(format!("reading {name}'s port")))?;
+                .map_err(Error::when(format!("reading {name}'s port")))?;
         }
         let port: u16 = (line.trim().parse()).map_err(|_| does_not_start(name))?;
         Ok(Self {
@@ -43,12 +43,12 @@ impl Foreign {
     /// it is made for another.
     pub fn told(
         name: &str,
-        command: impl Fn(SocketAddr) -> Result<Command, Trouble>,
-    ) -> Result<Self, Trouble> {
+        command: impl Fn(SocketAddr) -> Result<Command, Error>,
+    ) -> Result<Self, Error> {
         for _ in 0..TRIES {
             let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
                 .and_then(|listener| listener.local_addr())
-                .map_err(Trouble::when("finding a free port"))?;
+                .map_err(Error::when("finding a free port"))?;
             let mut child = spawn(command(address)?.stdout(Stdio::null()), name)?;
             let deadline = clock::now() + PATIENCE;
             while !child.has_ended()? && clock::now() < deadline {
@@ -65,13 +65,13 @@ impl Foreign {
     }
 }
 
-fn spawn(command: &mut Command, name: &str) -> Result<Child, Trouble> {
+fn spawn(command: &mut Command, name: &str) -> Result<Child, Error> {
     let started = Child::spawn(command.stdin(Stdio::null()).stderr(Stdio::null()));
-    started.map_err(|_| Trouble::Missing(format!("there is no {name}")))
+    started.map_err(|_| Error::Missing(format!("there is no {name}")))
 }
 
-fn does_not_start(name: &str) -> Trouble {
-    Trouble::Measured(format!("{name} does not start"))
+fn does_not_start(name: &str) -> Error {
+    Error::Measured(format!("{name} does not start"))
 }
 
 #[cfg(test)]
@@ -89,15 +89,15 @@ mod tests {
         let started = |script| Foreign::announced(&mut shell(script), "sh");
         let port = started("echo 4711; exec cat").map(|server| server.address.port());
         assert_eq!(port.ok(), Some(4711));
-        assert!(matches!(started("echo what"), Err(Trouble::Measured(_))));
-        assert!(matches!(started("exit 1"), Err(Trouble::Measured(_))));
+        assert!(matches!(started("echo what"), Err(Error::Measured(_))));
+        assert!(matches!(started("exit 1"), Err(Error::Measured(_))));
         let missing = Foreign::announced(&mut Command::new("./is-not-there"), "it");
-        assert!(matches!(missing, Err(Trouble::Missing(_))));
+        assert!(matches!(missing, Err(Error::Missing(_))));
     }
 
     #[test]
     fn one_that_ends_instead_of_listening_has_failed() {
         let ended = Foreign::told("sh", |_| Ok(shell("exit 1")));
-        assert!(matches!(ended, Err(Trouble::Measured(_))));
+        assert!(matches!(ended, Err(Error::Measured(_))));
     }
 }

@@ -1,7 +1,7 @@
 //! Our gateway as a program of its own, with a configuration that may be written anew while it runs.
 
 use crate::announcement;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -26,7 +26,7 @@ pub struct Gateway {
 
 impl Gateway {
     /// Starts it with these files around it, `gateway.yaml` among them, and these flags.
-    pub fn start(bench: &Bench, files: &[(&str, String)], flags: &[&str]) -> Result<Self, Trouble> {
+    pub fn start(bench: &Bench, files: &[(&str, String)], flags: &[&str]) -> Result<Self, Error> {
         Self::start_by(bench, ["--config", "gateway.yaml"], files, flags)
     }
 
@@ -35,7 +35,7 @@ impl Gateway {
         bench: &Bench,
         files: &[(&str, String)],
         flags: &[&str],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         Self::start_by(bench, ["--tyk", "tyk.conf"], files, flags)
     }
 
@@ -44,7 +44,7 @@ impl Gateway {
         by: [&str; 2],
         files: &[(&str, String)],
         flags: &[&str],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         let directory = bench.directory()?;
         for (name, text) in files {
             write(&directory, name, text)?;
@@ -58,7 +58,7 @@ impl Gateway {
             .current_dir(&directory)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(told.map_err(Trouble::when("creating a log"))?);
+            .stderr(told.map_err(Error::when("creating a log"))?);
         let mut child = Child::spawn(&mut command)?;
         let listening = announcement::addresses(&mut child)?;
         Ok(Self {
@@ -69,15 +69,15 @@ impl Gateway {
     }
 
     /// Where clients connect.
-    pub fn main(&self) -> Result<SocketAddr, Trouble> {
+    pub fn main(&self) -> Result<SocketAddr, Error> {
         self.listener("main")
     }
 
     /// Ends it cleanly, and gives what it has told on standard error.
-    pub fn stop(self) -> Result<String, Trouble> {
+    pub fn stop(self) -> Result<String, Error> {
         let told = self.path(TOLD);
         self.child.terminate()?;
-        std::fs::read_to_string(told).map_err(Trouble::when("reading a log"))
+        std::fs::read_to_string(told).map_err(Error::when("reading a log"))
     }
 
     /// Where its files are.
@@ -86,35 +86,35 @@ impl Gateway {
     }
 
     /// Writes a file anew.
-    pub fn write(&self, name: &str, text: &str) -> Result<(), Trouble> {
+    pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         write(&self.directory, name, text)
     }
 
     /// Has it read its files anew, and waits until it serves by them.
-    pub fn reload(&self) -> Result<(), Trouble> {
+    pub fn reload(&self) -> Result<(), Error> {
         let answer = post(self.listener("admin")?, "/reload");
-        let answer = answer.map_err(|e| Trouble::at_server("reloading the gateway", e))?;
+        let answer = answer.map_err(|e| Error::at_server("reloading the gateway", e))?;
         match answer.starts_with("HTTP/1.1 200") {
             true => Ok(()),
             false => {
                 let told = answer.lines().last().unwrap_or_default();
-                Err(Trouble::Measured(format!("a reload was refused: {told}")))
+                Err(Error::Measured(format!("a reload was refused: {told}")))
             }
         }
     }
 
-    fn listener(&self, name: &str) -> Result<SocketAddr, Trouble> {
+    fn listener(&self, name: &str) -> Result<SocketAddr, Error> {
         let found = self.listening.get(name).copied();
-        found.ok_or_else(|| Trouble::Measured(format!("the gateway has no listener `{name}`")))
+        found.ok_or_else(|| Error::Measured(format!("the gateway has no listener `{name}`")))
     }
 }
 
-fn write(directory: &std::path::Path, name: &str, text: &str) -> Result<(), Trouble> {
+fn write(directory: &std::path::Path, name: &str, text: &str) -> Result<(), Error> {
     let file = directory.join(name);
     let parent = file.parent().unwrap_or(directory);
     std::fs::create_dir_all(parent)
         .and_then(|()| std::fs::write(&file, text))
-        .map_err(Trouble::when(format!("writing {name}")))
+        .map_err(Error::when(format!("writing {name}")))
 }
 
 fn post(address: SocketAddr, path: &str) -> io::Result<String> {

@@ -1,7 +1,7 @@
 //! The instructions that a program carries out, counted by Valgrind's callgrind: a measure of work that neither the machine nor its other
 //! tenants move. What is asked of the program is left to others.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ pub struct Callgrind {
 
 impl Callgrind {
     /// Whether it can be had here.
-    pub fn find() -> Result<(), Trouble> {
+    pub fn find() -> Result<(), Error> {
         let asked = Command::new(VALGRIND)
             .arg("--version")
             .stdout(Stdio::null())
@@ -24,7 +24,7 @@ impl Callgrind {
             .status();
         match asked {
             Ok(status) if status.success() => Ok(()),
-            _ => Err(Trouble::Missing(format!(
+            _ => Err(Error::Missing(format!(
                 "no {VALGRIND} that runs: instructions are counted by it"
             ))),
         }
@@ -46,10 +46,10 @@ impl Callgrind {
     }
 
     /// How many instructions it took, once the program has ended.
-    pub fn total(&self) -> Result<f64, Trouble> {
+    pub fn total(&self) -> Result<f64, Error> {
         let text = std::fs::read_to_string(&self.file)
-            .map_err(|e| Trouble::io("reading callgrind's account", e))?;
-        total(&text).ok_or_else(|| Trouble::Measured("callgrind's account has no total".to_owned()))
+            .map_err(|e| Error::io("reading callgrind's account", e))?;
+        total(&text).ok_or_else(|| Error::Measured("callgrind's account has no total".to_owned()))
     }
 }
 

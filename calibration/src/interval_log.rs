@@ -1,6 +1,6 @@
 //! Response times second by second, from the interval log that a run leaves behind.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use plimsoll_base::histogram::TimeHistogram;
 
 /// What was answered in one interval.
@@ -41,17 +41,17 @@ impl Interval {
 }
 
 /// The intervals of an arm's response times.
-pub fn response_times(log: &str) -> Result<Vec<Interval>, Trouble> {
+pub fn response_times(log: &str) -> Result<Vec<Interval>, Error> {
     tagged(log, "response_time")
 }
 
 /// The intervals of an arm's service times.
-pub fn service_times(log: &str) -> Result<Vec<Interval>, Trouble> {
+pub fn service_times(log: &str) -> Result<Vec<Interval>, Error> {
     tagged(log, "service_time")
 }
 
 /// The intervals of a tag. A line is `Tag=<tag>,<start>,<length>,<maximum>,<histogram>`, and there is none for an interval without such a time.
-fn tagged(log: &str, tag: &str) -> Result<Vec<Interval>, Trouble> {
+fn tagged(log: &str, tag: &str) -> Result<Vec<Interval>, Error> {
     let begin = format!("Tag={tag},");
     let lines = log.lines().filter_map(|line| line.strip_prefix(&begin));
     let mut intervals = lines.map(interval).collect::<Result<Vec<_>, _>>()?;
@@ -71,8 +71,8 @@ fn begun_s(log: &str) -> f64 {
     starts.reduce(f64::min).unwrap_or(0.0)
 }
 
-fn interval(line: &str) -> Result<Interval, Trouble> {
-    let strange = || Trouble::Measured(format!("an interval log with `{line}`"));
+fn interval(line: &str) -> Result<Interval, Error> {
+    let strange = || Error::Measured(format!("an interval log with `{line}`"));
     let fields: Vec<&str> = line.split(',').collect();
     let [start, length, _, histogram] = fields[..] else {
         return Err(strange());

@@ -22,7 +22,7 @@ mod subject;
 mod table;
 mod target;
 
-use bench::{Bench, Form, Trouble};
+use bench::{Bench, Error, Form};
 use clap::Parser;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
@@ -58,8 +58,8 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(subject::WORD) {
         return match subject::run(std::env::args().skip(2)) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(trouble) => {
-                say(&format!("subject: {trouble}"));
+            Err(error) => {
+                say(&format!("subject: {error}"));
                 ExitCode::from(5)
             }
         };
@@ -67,17 +67,17 @@ fn main() -> ExitCode {
     match calibrate(&Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(3),
-        Err(trouble) => {
-            say(&format!("calibration: {trouble}"));
+        Err(error) => {
+            say(&format!("calibration: {error}"));
             ExitCode::from(5)
         }
     }
 }
 
 /// A path that is the same wherever a child is started.
-fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Trouble> {
+fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Error> {
     let absolute = |path: &std::path::Path| {
-        let failed = |source| Trouble::io(format!("finding {}", path.display()), source);
+        let failed = |source| Error::io(format!("finding {}", path.display()), source);
         path.canonicalize().map_err(failed)
     };
     path.map(absolute).transpose()
@@ -85,7 +85,7 @@ fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Trouble> 
 
 /// Runs the chosen checks; whether every bar that could be measured held. The table is rewritten after each check, so that an
 /// interruption loses only the check that it interrupts.
-fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
+fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     let chosen = checks::chosen(&arguments.only)?;
     let form = if arguments.short {
         Form::Short
@@ -111,10 +111,10 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Trouble> {
         }
         std::fs::create_dir_all(&results)
             .and_then(|()| std::fs::write(&file, table.to_string()))
-            .map_err(|source| Trouble::io(format!("writing {}", file.display()), source))?;
+            .map_err(|source| Error::io(format!("writing {}", file.display()), source))?;
         if interrupt::requested() {
             say(&format!("table: {}", file.display()));
-            return Err(Trouble::Interrupted);
+            return Err(Error::Interrupted);
         }
     }
     say(&format!("table: {}", file.display()));

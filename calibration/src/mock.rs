@@ -1,7 +1,7 @@
 //! Our mock as a program of its own, with its counters and the stubs that a check needs.
 
 use crate::announcement;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::clock;
 use crate::memory_of::{self, Memory};
@@ -31,12 +31,12 @@ pub struct Mock {
 
 impl Mock {
     /// Starts it with exact delays and these stub mappings beside its built-in endpoints.
-    pub fn start(bench: &Bench, stubs: &[Value]) -> Result<Self, Trouble> {
+    pub fn start(bench: &Bench, stubs: &[Value]) -> Result<Self, Error> {
         Self::start_with(bench, stubs, &["--exact-delays"])
     }
 
     /// Starts it with these stub mappings and flags.
-    pub fn start_with(bench: &Bench, stubs: &[Value], flags: &[&str]) -> Result<Self, Trouble> {
+    pub fn start_with(bench: &Bench, stubs: &[Value], flags: &[&str]) -> Result<Self, Error> {
         Self::launch(bench, &[], stubs, flags, "main")
     }
 
@@ -46,12 +46,12 @@ impl Mock {
         wrapper: &[OsString],
         stubs: &[Value],
         flags: &[&str],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         Self::launch(bench, wrapper, stubs, flags, "main")
     }
 
     /// Starts it with a listener over TLS, which is the one that counts, and a certificate of its own making.
-    pub fn start_secured(bench: &Bench) -> Result<Self, Trouble> {
+    pub fn start_secured(bench: &Bench) -> Result<Self, Error> {
         Self::launch(bench, &[], &[], &["--https-port=0"], "https")
     }
 
@@ -61,13 +61,13 @@ impl Mock {
         stubs: &[Value],
         flags: &[&str],
         listener: &str,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, Error> {
         let root = bench.directory()?;
         let mappings = root.join("mappings");
-        std::fs::create_dir_all(&mappings).map_err(|e| Trouble::io("a stub directory", e))?;
+        std::fs::create_dir_all(&mappings).map_err(|e| Error::io("a stub directory", e))?;
         for (number, stub) in stubs.iter().enumerate() {
             std::fs::write(mappings.join(format!("{number}.json")), stub.to_string())
-                .map_err(|e| Trouble::io("writing a stub", e))?;
+                .map_err(|e| Error::io("writing a stub", e))?;
         }
         let counters = root.join("counters");
         let mut command = bench.plimsoll_under(wrapper);
@@ -91,21 +91,21 @@ impl Mock {
     }
 
     /// Sends it a signal.
-    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
         self.child.signal(signal)
     }
 
     /// Waits for the first request and says when it came, to within a few milliseconds.
-    pub fn first_request(&self, limit: Duration) -> Result<Instant, Trouble> {
+    pub fn first_request(&self, limit: Duration) -> Result<Instant, Error> {
         self.next_request(0, limit)
     }
 
     /// The same of the first that comes when it has received so many.
-    pub fn next_request(&self, received: u64, limit: Duration) -> Result<Instant, Trouble> {
+    pub fn next_request(&self, received: u64, limit: Duration) -> Result<Instant, Error> {
         let deadline = clock::now() + limit;
         while self.totals()?.get(Counter::Received) <= received {
             if clock::now() > deadline {
-                return Err(Trouble::Measured("no request came".to_owned()));
+                return Err(Error::Measured("no request came".to_owned()));
             }
             clock::pause(LOOK);
         }
@@ -113,38 +113,38 @@ impl Mock {
     }
 
     /// Its totals so far.
-    pub fn totals(&self) -> Result<Totals, Trouble> {
+    pub fn totals(&self) -> Result<Totals, Error> {
         totals(&self.counters)
     }
 
     /// Its memory in KiB.
-    pub fn memory(&self, memory: Memory) -> Result<f64, Trouble> {
+    pub fn memory(&self, memory: Memory) -> Result<f64, Error> {
         let kib = memory_of::kib(self.child.pid(), memory);
-        kib.ok_or_else(|| Trouble::Measured("the mock has ended".to_owned()))
+        kib.ok_or_else(|| Error::Measured("the mock has ended".to_owned()))
     }
 
     /// What its admin API answers.
-    pub fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Trouble> {
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Error> {
         let answer = exchange(self.address, method, path, body);
-        let answer = answer.map_err(|e| Trouble::at_server("asking the mock", e))?;
+        let answer = answer.map_err(|e| Error::at_server("asking the mock", e))?;
         match answer.split_once("\r\n\r\n") {
             Some((head, body)) if head.starts_with("HTTP/1.1 200") => Ok(body.to_owned()),
             _ => {
                 let line = answer.lines().next().unwrap_or_default();
                 let words = format!("{path} was answered with {line}");
-                Err(Trouble::Measured(words))
+                Err(Error::Measured(words))
             }
         }
     }
 
     /// Ends it cleanly and reads its totals.
-    pub fn stop(self) -> Result<Totals, Trouble> {
+    pub fn stop(self) -> Result<Totals, Error> {
         self.child.terminate()?;
         totals(&self.counters)
     }
 
     /// The totals that a killed one left.
-    pub fn bury(self) -> Result<Totals, Trouble> {
+    pub fn bury(self) -> Result<Totals, Error> {
         self.child.kill()?;
         totals(&self.counters)
     }
@@ -164,7 +164,7 @@ fn exchange(address: SocketAddr, method: &str, path: &str, body: &str) -> io::Re
     Ok(answer)
 }
 
-fn totals(counters: &PathBuf) -> Result<Totals, Trouble> {
-    let bytes = std::fs::read(counters).map_err(|e| Trouble::io("reading the counters", e))?;
-    Totals::read(&bytes).map_err(|e| Trouble::Measured(format!("the mock's counters: {e}")))
+fn totals(counters: &PathBuf) -> Result<Totals, Error> {
+    let bytes = std::fs::read(counters).map_err(|e| Error::io("reading the counters", e))?;
+    Totals::read(&bytes).map_err(|e| Error::Measured(format!("the mock's counters: {e}")))
 }

@@ -4,7 +4,7 @@
 //! rounds is judged, unless there are too few of them, or rounds without it differ by themselves.
 
 use crate::bar::{Bar, Verdict};
-use crate::bench::{Repetition, Trouble};
+use crate::bench::{Error, Repetition};
 use crate::{clock, interrupt};
 use std::time::Duration;
 
@@ -111,13 +111,13 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 pub fn wait_until(
     limit: Duration,
     what: &str,
-    mut done: impl FnMut() -> Result<bool, Trouble>,
-) -> Result<(), Trouble> {
+    mut done: impl FnMut() -> Result<bool, Error>,
+) -> Result<(), Error> {
     let deadline = clock::now() + limit;
     while !done()? {
         interrupt::check()?;
         if clock::now() > deadline {
-            return Err(Trouble::Measured(format!("{what}: not within {limit:?}")));
+            return Err(Error::Measured(format!("{what}: not within {limit:?}")));
         }
         clock::sleep(Duration::from_millis(20));
     }

@@ -3,7 +3,7 @@
 //! `plimsoll-calibration subject --port 8080 --upstream 127.0.0.1:9000 --pool 4`: each connection has a thread of its own, and whatever is
 //! not asked for costs next to nothing. The lab starts it as a component, so that all of its probes see it as they would see a foreign program.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use clap::Parser;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -53,11 +53,11 @@ pub struct Arguments {
 }
 
 /// Serves until it is killed. `arguments`: those behind [`WORD`].
-pub fn run(arguments: impl Iterator<Item = String>) -> Result<(), Trouble> {
+pub fn run(arguments: impl Iterator<Item = String>) -> Result<(), Error> {
     let words = std::iter::once(WORD.to_owned()).chain(arguments);
     let subject =
-        Arguments::try_parse_from(words).map_err(|error| Trouble::Missing(error.to_string()))?;
-    let listening = |error| Trouble::io("listening", error);
+        Arguments::try_parse_from(words).map_err(|error| Error::Missing(error.to_string()))?;
+    let listening = |error| Error::io("listening", error);
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(listening)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, subject.port));
     socket.set_reuse_address(true).map_err(listening)?;

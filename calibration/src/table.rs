@@ -1,7 +1,7 @@
 //! The dated table of one calibration, as Markdown.
 
 use crate::bar::{Bar, Verdict};
-use crate::bench::{Form, Trouble};
+use crate::bench::{Error, Form};
 use crate::clock;
 use crate::witness::Seen;
 use std::fmt;
@@ -37,10 +37,10 @@ impl Table {
     pub fn add(
         &mut self,
         check: &'static str,
-        bars: Result<Vec<Bar>, Trouble>,
+        bars: Result<Vec<Bar>, Error>,
         seen: &Seen,
     ) -> Vec<String> {
-        let bars = bars.unwrap_or_else(|trouble| vec![Bar::trouble("the check", &trouble)]);
+        let bars = bars.unwrap_or_else(|error| vec![Bar::error("the check", &error)]);
         let lines = bars.iter().map(line).collect();
         self.rows.extend(bars.into_iter().map(|bar| Row {
             check,

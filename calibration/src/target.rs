@@ -8,7 +8,7 @@ pub mod servers;
 pub mod single_server;
 pub mod token_bucket;
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::io::{ErrorKind, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl Acceptor {
     /// `serve` gets each connection, on its own thread, and the signal to end.
     fn start(
         serve: impl Fn(TcpStream, &AtomicBool) + Send + Sync + 'static,
-    ) -> Result<Self, Trouble> {
-        let listening = |e| Trouble::io("listening", e);
+    ) -> Result<Self, Error> {
+        let listening = |e| Error::io("listening", e);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
         let stop = Arc::new(AtomicBool::new(false));

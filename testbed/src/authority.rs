@@ -1,6 +1,6 @@
 //! A certificate authority and what it issues, with keys on the curve P-256: made anew for each test or measurement, never committed.
 
-use crate::Trouble;
+use crate::Error;
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName,
     DnType, IsCa, Issuer, KeyIdMethod, KeyPair, PublicKeyData as _, RevokedCertParams, SanType,
@@ -41,13 +41,13 @@ impl Authority {
     /// A new one, with a key of its own.
     ///
     /// # Errors
-    /// [`Trouble::Measured`], as for all of its functions: a certificate could not be made.
-    pub fn new() -> Result<Self, Trouble> {
+    /// [`Error::Measured`], as for all of its functions: a certificate could not be made.
+    pub fn new() -> Result<Self, Error> {
         Self::made(|_| {}).map_err(failed)
     }
 
     /// The same, but it expired years ago.
-    pub fn expired() -> Result<Self, Trouble> {
+    pub fn expired() -> Result<Self, Error> {
         let expired = |params: &mut CertificateParams| {
             params.not_after = rcgen::date_time_ymd(2020, 1, 1);
         };
@@ -55,7 +55,7 @@ impl Authority {
     }
 
     /// Somebody who has its name and another key.
-    pub fn impersonated(&self) -> Result<Self, Trouble> {
+    pub fn impersonated(&self) -> Result<Self, Error> {
         let key = KeyPair::generate().map_err(failed)?;
         Self::with(self.params.clone(), key).map_err(failed)
     }
@@ -66,12 +66,12 @@ impl Authority {
     }
 
     /// A certificate for these names or addresses; the first is its subject's common name.
-    pub fn issue(&self, names: &[&str]) -> Result<Issued, Trouble> {
+    pub fn issue(&self, names: &[&str]) -> Result<Issued, Error> {
         self.issued(names, |_| {}).map_err(failed)
     }
 
     /// The same, but it expired years ago.
-    pub fn issue_expired(&self, names: &[&str]) -> Result<Issued, Trouble> {
+    pub fn issue_expired(&self, names: &[&str]) -> Result<Issued, Error> {
         let expired = |params: &mut CertificateParams| {
             params.not_after = rcgen::date_time_ymd(2020, 1, 1);
         };
@@ -79,7 +79,7 @@ impl Authority {
     }
 
     /// A certificate for these names and no others.
-    pub fn issue_for(&self, names: Names<'_>) -> Result<Issued, Trouble> {
+    pub fn issue_for(&self, names: Names<'_>) -> Result<Issued, Error> {
         let uris = names.uris.iter().map(|uri| (*uri).try_into());
         let uris: Vec<_> = uris.collect::<Result<_, _>>().map_err(failed)?;
         self.issued(names.hosts, |params| {
@@ -91,7 +91,7 @@ impl Authority {
     }
 
     /// Its list of revoked certificates as PEM text: these, until the first day of this year.
-    pub fn revoked(&self, certificates: &[&Issued], until: i32) -> Result<String, Trouble> {
+    pub fn revoked(&self, certificates: &[&Issued], until: i32) -> Result<String, Error> {
         let since = rcgen::date_time_ymd(2000, 1, 1);
         let revoked = certificates.iter().map(|issued| RevokedCertParams {
             serial_number: SerialNumber::from_slice(&issued.serial),
@@ -161,6 +161,6 @@ fn called(name: &str) -> DistinguishedName {
     called
 }
 
-fn failed(error: rcgen::Error) -> Trouble {
-    Trouble::Measured(format!("making a certificate: {error}"))
+fn failed(error: rcgen::Error) -> Error {
+    Error::Measured(format!("making a certificate: {error}"))
 }

@@ -1,6 +1,6 @@
 //! A program that was started: stopped, continued and ended by its own id, never by name, and never left behind.
 
-use crate::Trouble;
+use crate::Error;
 use crate::terminal::say;
 use crate::{clock, interrupt, process};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,11 +20,11 @@ pub struct Child {
 
 impl Child {
     /// Starts a program.
-    pub fn spawn(command: &mut Command) -> Result<Self, Trouble> {
+    pub fn spawn(command: &mut Command) -> Result<Self, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let process = command
             .spawn()
-            .map_err(Trouble::when(format!("starting {name}")))?;
+            .map_err(Error::when(format!("starting {name}")))?;
         Ok(Self { process, name })
     }
 
@@ -51,39 +51,39 @@ impl Child {
     }
 
     /// Sends it a signal.
-    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
         send(self.pid(), signal)
     }
 
     /// Asks it to end and waits for it.
-    pub fn terminate(mut self) -> Result<(), Trouble> {
+    pub fn terminate(mut self) -> Result<(), Error> {
         self.signal(Signal::TERM)?;
         self.wait(GRACE).map(|_| ())
     }
 
     /// Kills it and reaps it.
-    pub fn kill(mut self) -> Result<(), Trouble> {
+    pub fn kill(mut self) -> Result<(), Error> {
         let killed = self.process.kill().and_then(|()| self.process.wait());
-        killed.map(|_| ()).map_err(Trouble::when("killing a child"))
+        killed.map(|_| ()).map_err(Error::when("killing a child"))
     }
 
     /// Whether it has ended.
-    pub fn has_ended(&mut self) -> Result<bool, Trouble> {
+    pub fn has_ended(&mut self) -> Result<bool, Error> {
         self.status().map(|status| status.is_some())
     }
 
     /// How it ended, if it has.
-    pub fn status(&mut self) -> Result<Option<ExitStatus>, Trouble> {
+    pub fn status(&mut self) -> Result<Option<ExitStatus>, Error> {
         if interrupt::requested() {
-            return Err(Trouble::Interrupted);
+            return Err(Error::Interrupted);
         }
         self.process
             .try_wait()
-            .map_err(Trouble::when("waiting for a child"))
+            .map_err(Error::when("waiting for a child"))
     }
 
     /// Waits for its end, which must come within `limit`.
-    pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Trouble> {
+    pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus, Error> {
         let deadline = clock::now() + limit;
         loop {
             if let Some(status) = self.status()? {
@@ -91,7 +91,7 @@ impl Child {
             }
             if clock::now() > deadline {
                 let (name, seconds) = (&self.name, limit.as_secs());
-                return Err(Trouble::Measured(format!(
+                return Err(Error::Measured(format!(
                     "{name} had not ended after {seconds} s"
                 )));
             }
@@ -135,7 +135,6 @@ impl Drop for Child {
 }
 
 /// Sends a signal to a process below one of our own.
-pub fn send(pid: Pid, signal: Signal) -> Result<(), Trouble> {
-    kill_process(pid, signal)
-        .map_err(|source| Trouble::at_process("sending a signal", source.into()))
+pub fn send(pid: Pid, signal: Signal) -> Result<(), Error> {
+    kill_process(pid, signal).map_err(|source| Error::at_process("sending a signal", source.into()))
 }

@@ -2,7 +2,7 @@
 //!
 //! Whoever waits looks at [`requested`] while it waits, and gives up.
 
-use crate::Trouble;
+use crate::Error;
 use crate::terminal::say;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -11,8 +11,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Notices both signals from now on, on a thread that lasts as long as the program.
-pub fn watch() -> Result<(), Trouble> {
-    let failed = |source| Trouble::io("handling signals", source);
+pub fn watch() -> Result<(), Error> {
+    let failed = |source| Error::io("handling signals", source);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
@@ -34,9 +34,9 @@ pub fn requested() -> bool {
 }
 
 /// The error that it was.
-pub fn check() -> Result<(), Trouble> {
+pub fn check() -> Result<(), Error> {
     if requested() {
-        Err(Trouble::Interrupted)
+        Err(Error::Interrupted)
     } else {
         Ok(())
     }

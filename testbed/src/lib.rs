@@ -6,6 +6,7 @@ pub mod announcement;
 pub mod authority;
 pub mod child;
 pub mod clock;
+mod error;
 pub mod executable;
 pub mod host;
 pub mod interrupt;
@@ -16,7 +17,6 @@ pub mod process;
 pub mod redis;
 pub mod terminal;
 pub mod tls_server;
-mod trouble;
 pub mod witness;
 
-pub use trouble::Trouble;
+pub use error::Error;

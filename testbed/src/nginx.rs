@@ -2,7 +2,7 @@
 //! which protocol, is its caller's `server` block; the benchmarks measure it with configurations of their own.
 
 use crate::child::{Child, send};
-use crate::{Trouble, clock, process};
+use crate::{Error, clock, process};
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -50,12 +50,11 @@ impl Nginx {
     /// beforehand, and `body` is the rest of the block, in which `@directory@` stands for that directory.
     ///
     /// # Errors
-    /// [`Trouble`]: there is no nginx, or it does not take the configuration.
-    pub fn start(listen: &str, body: &str, files: &[(&str, &str)]) -> Result<Self, Trouble> {
+    /// [`Error`]: there is no nginx, or it does not take the configuration.
+    pub fn start(listen: &str, body: &str, files: &[(&str, &str)]) -> Result<Self, Error> {
         let mut said = String::new();
         for _ in 0..TRIES {
-            let directory =
-                TempDir::new().map_err(Trouble::when("making a directory for nginx"))?;
+            let directory = TempDir::new().map_err(Error::when("making a directory for nginx"))?;
             let address = free_address()?;
             for (name, text) in files {
                 write(directory.path(), name, text)?;
@@ -72,7 +71,7 @@ impl Nginx {
             }
             said = read(&directory.path().join("error.log"));
         }
-        Err(Trouble::Measured(format!("nginx does not start: {said}")))
+        Err(Error::Measured(format!("nginx does not start: {said}")))
     }
 
     /// Where it listens.
@@ -83,11 +82,11 @@ impl Nginx {
     /// Its worker.
     ///
     /// # Errors
-    /// [`Trouble::Measured`]: it has none.
-    pub fn worker(&self) -> Result<Pid, Trouble> {
+    /// [`Error::Measured`]: it has none.
+    pub fn worker(&self) -> Result<Pid, Error> {
         let master = self.master.pid();
         let worker = process::tree(master).into_iter().find(|pid| *pid != master);
-        worker.ok_or_else(|| Trouble::Measured("nginx has no worker".to_owned()))
+        worker.ok_or_else(|| Error::Measured("nginx has no worker".to_owned()))
     }
 
     /// Every request that it has answered so far, in that order.
@@ -101,8 +100,8 @@ impl Nginx {
     /// Waits until it has answered so many requests.
     ///
     /// # Errors
-    /// [`Trouble::Measured`]: they do not come.
-    pub fn wait_until_answered(&self, requests: usize) -> Result<(), Trouble> {
+    /// [`Error::Measured`]: they do not come.
+    pub fn wait_until_answered(&self, requests: usize) -> Result<(), Error> {
         wait_until(&format!("nginx to answer {requests} requests"), || {
             self.log().len() >= requests
         })
@@ -111,8 +110,8 @@ impl Nginx {
     /// Sends a signal to master and worker.
     ///
     /// # Errors
-    /// [`Trouble`]: one of them is gone.
-    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+    /// [`Error`]: one of them is gone.
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
         let all = process::tree(self.master.pid());
         all.into_iter().try_for_each(|pid| send(pid, signal))
     }
@@ -120,16 +119,16 @@ impl Nginx {
     /// Has it read its configuration again: a new worker takes over, the old one ends when its connections have.
     ///
     /// # Errors
-    /// [`Trouble`]: it is gone.
-    pub fn reload(&self) -> Result<(), Trouble> {
+    /// [`Error`]: it is gone.
+    pub fn reload(&self) -> Result<(), Error> {
         self.master.signal(Signal::HUP)
     }
 
     /// Lets it answer what it has received, and gives its whole log once it has ended.
     ///
     /// # Errors
-    /// [`Trouble`]: it does not end.
-    pub fn quit(mut self) -> Result<Vec<Logged>, Trouble> {
+    /// [`Error`]: it does not end.
+    pub fn quit(mut self) -> Result<Vec<Logged>, Error> {
         self.master.signal(Signal::QUIT)?;
         self.master.wait(PATIENCE)?;
         Ok(self.log())
@@ -169,7 +168,7 @@ fn config(directory: &Path, address: SocketAddr, listen: &str, body: &str) -> St
     )
 }
 
-fn spawn(directory: &Path) -> Result<Child, Trouble> {
+fn spawn(directory: &Path) -> Result<Child, Error> {
     let mut command = Command::new(executable());
     command
         .arg("-e")
@@ -193,7 +192,7 @@ fn executable() -> PathBuf {
 }
 
 /// Waits until nginx has bound its port, which it does before it writes down its process id; `false` if it has ended instead.
-fn is_ready(master: &mut Child, directory: &Path) -> Result<bool, Trouble> {
+fn is_ready(master: &mut Child, directory: &Path) -> Result<bool, Error> {
     let mut has_ended = false;
     wait_until("nginx to listen", || {
         has_ended = !matches!(master.has_ended(), Ok(false));
@@ -203,25 +202,25 @@ fn is_ready(master: &mut Child, directory: &Path) -> Result<bool, Trouble> {
 }
 
 /// A port of loopback that was free a moment ago.
-fn free_address() -> Result<SocketAddr, Trouble> {
+fn free_address() -> Result<SocketAddr, Error> {
     TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
-        .map_err(Trouble::when("finding a free port"))
+        .map_err(Error::when("finding a free port"))
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), Trouble> {
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), Error> {
     let deadline = clock::now() + PATIENCE;
     while !is_so() {
         if clock::now() > deadline {
-            return Err(Trouble::Measured(format!("waited for {what} in vain")));
+            return Err(Error::Measured(format!("waited for {what} in vain")));
         }
         clock::sleep(LOOK);
     }
     Ok(())
 }
 
-fn write(directory: &Path, name: &str, text: &str) -> Result<(), Trouble> {
-    fs::write(directory.join(name), text).map_err(Trouble::when(format!("writing {name}")))
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
+    fs::write(directory.join(name), text).map_err(Error::when(format!("writing {name}")))
 }
 
 /// A file's text; nothing where there is none yet.

@@ -2,7 +2,7 @@
 //! password.
 
 use crate::child::Child;
-use crate::{Trouble, clock};
+use crate::{Error, clock};
 use rustix::process::{Signal, geteuid};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -47,15 +47,14 @@ impl Postgresql {
     /// Starts it with these settings, each a name and a value, such as `("max_connections", "8")`. Nothing is synced to disk.
     ///
     /// # Errors
-    /// [`Trouble`]: there is no PostgreSQL, or it does not take the settings.
-    pub fn start(settings: &[(&str, &str)]) -> Result<Self, Trouble> {
+    /// [`Error`]: there is no PostgreSQL, or it does not take the settings.
+    pub fn start(settings: &[(&str, &str)]) -> Result<Self, Error> {
         let programs = programs()?;
         let account = account()?;
-        let directory =
-            TempDir::new().map_err(Trouble::when("making a directory for PostgreSQL"))?;
+        let directory = TempDir::new().map_err(Error::when("making a directory for PostgreSQL"))?;
         if let Some(Account { uid, gid }) = account {
             std::os::unix::fs::chown(directory.path(), Some(uid), Some(gid))
-                .map_err(Trouble::when("giving PostgreSQL its directory"))?;
+                .map_err(Error::when("giving PostgreSQL its directory"))?;
         }
         let within = Within {
             programs,
@@ -75,7 +74,7 @@ impl Postgresql {
             }
         }
         let said = read(&directory.path().join("messages"));
-        Err(Trouble::Measured(format!(
+        Err(Error::Measured(format!(
             "PostgreSQL does not start: {said}"
         )))
     }
@@ -102,15 +101,15 @@ impl Postgresql {
     /// What a statement gives, as `psql` prints it without a frame: a row a line, columns parted by `|`.
     ///
     /// # Errors
-    /// [`Trouble::Measured`]: PostgreSQL refuses it, with what it said.
-    pub fn ask(&self, statement: &str) -> Result<String, Trouble> {
+    /// [`Error::Measured`]: PostgreSQL refuses it, with what it said.
+    pub fn ask(&self, statement: &str) -> Result<String, Error> {
         let asked = Command::new(programs()?.join("psql"))
             .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c"])
             .arg(statement)
             .arg(self.url())
             .stdin(Stdio::null())
             .output();
-        let output = asked.map_err(Trouble::when("starting psql"))?;
+        let output = asked.map_err(Error::when("starting psql"))?;
         succeeded("psql", &output)?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.trim_end().to_owned())
@@ -119,8 +118,8 @@ impl Postgresql {
     /// Stops it where it stands, or has it go on.
     ///
     /// # Errors
-    /// [`Trouble`]: it is gone.
-    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+    /// [`Error`]: it is gone.
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
         // The postmaster first: one that stands makes no further processes, and those that it reaps when it goes on are gone.
         self.server.signal(signal)?;
         let below = crate::process::tree(self.server.pid()).into_iter().skip(1);
@@ -154,9 +153,9 @@ impl Within<'_> {
         self.directory.join("data")
     }
 
-    fn make_cluster(&self) -> Result<(), Trouble> {
+    fn make_cluster(&self) -> Result<(), Error> {
         let secret = self.directory.join("password");
-        fs::write(&secret, PASSWORD).map_err(Trouble::when("writing PostgreSQL's password"))?;
+        fs::write(&secret, PASSWORD).map_err(Error::when("writing PostgreSQL's password"))?;
         let mut command = self.program("initdb");
         command
             .args(["--no-sync", "--no-locale", "--encoding=UTF8"])
@@ -170,13 +169,13 @@ impl Within<'_> {
             .arg(secret)
             .arg("--pgdata")
             .arg(self.data());
-        let output = command.output().map_err(Trouble::when("starting initdb"))?;
+        let output = command.output().map_err(Error::when("starting initdb"))?;
         succeeded("initdb", &output)
     }
 
-    fn spawn(&self, address: SocketAddr, settings: &[(&str, &str)]) -> Result<Child, Trouble> {
+    fn spawn(&self, address: SocketAddr, settings: &[(&str, &str)]) -> Result<Child, Error> {
         let messages = self.directory.join("messages");
-        let file = fs::File::create(messages).map_err(Trouble::when("creating a log"))?;
+        let file = fs::File::create(messages).map_err(Error::when("creating a log"))?;
         let mut command = self.program("postgres");
         command.arg("-D").arg(self.data());
         let own = [
@@ -207,7 +206,7 @@ impl Within<'_> {
     }
 
     /// Waits until it takes connections, which the eighth line of its lock file says; `false` if it has ended instead.
-    fn is_ready(&self, server: &mut Child) -> Result<bool, Trouble> {
+    fn is_ready(&self, server: &mut Child) -> Result<bool, Error> {
         let file = self.data().join("postmaster.pid");
         let deadline = clock::now() + PATIENCE;
         while clock::now() < deadline {
@@ -219,7 +218,7 @@ impl Within<'_> {
             }
             clock::sleep(LOOK);
         }
-        Err(Trouble::Measured(
+        Err(Error::Measured(
             "waited for PostgreSQL to be ready in vain".to_owned(),
         ))
     }
@@ -231,7 +230,7 @@ fn says_ready(lock_file: &str) -> bool {
 }
 
 /// Where its programs are: of several versions the newest.
-fn programs() -> Result<PathBuf, Trouble> {
+fn programs() -> Result<PathBuf, Error> {
     let versions = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
     let newest = versions
         .filter_map(|entry| {
@@ -241,22 +240,22 @@ fn programs() -> Result<PathBuf, Trouble> {
         })
         .max();
     let (_, programs) = newest.ok_or_else(|| {
-        Trouble::Missing(format!("no PostgreSQL below {VERSIONS}: run scripts/test"))
+        Error::Missing(format!("no PostgreSQL below {VERSIONS}: run scripts/test"))
     })?;
     Ok(programs)
 }
 
 /// Whom root runs it as: `postgres`, which its package makes, or `nobody`. Anybody else runs it as himself.
-fn account() -> Result<Option<Account>, Trouble> {
+fn account() -> Result<Option<Account>, Error> {
     if !geteuid().is_root() {
         return Ok(None);
     }
-    let users = fs::read_to_string("/etc/passwd").map_err(Trouble::when("reading /etc/passwd"))?;
+    let users = fs::read_to_string("/etc/passwd").map_err(Error::when("reading /etc/passwd"))?;
     let found = ["postgres", "nobody"]
         .into_iter()
         .find_map(|name| account_of(&users, name));
     found.map(Some).ok_or_else(|| {
-        Trouble::Missing(
+        Error::Missing(
             "there is no user `postgres` or `nobody`, and PostgreSQL does not run as root"
                 .to_owned(),
         )
@@ -273,19 +272,19 @@ fn account_of(users: &str, name: &str) -> Option<Account> {
     })
 }
 
-fn succeeded(name: &str, output: &Output) -> Result<(), Trouble> {
+fn succeeded(name: &str, output: &Output) -> Result<(), Error> {
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(Trouble::Measured(format!("{name}: {}", said.trim())))
+    Err(Error::Measured(format!("{name}: {}", said.trim())))
 }
 
 /// A port of loopback that was free a moment ago.
-fn free_address() -> Result<SocketAddr, Trouble> {
+fn free_address() -> Result<SocketAddr, Error> {
     TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
-        .map_err(Trouble::when("finding a free port"))
+        .map_err(Error::when("finding a free port"))
 }
 
 /// A file's text; nothing where there is none yet.

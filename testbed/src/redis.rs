@@ -2,7 +2,7 @@
 //! where it was.
 
 use crate::child::Child;
-use crate::{Trouble, clock};
+use crate::{Error, clock};
 use rustix::process::Signal;
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -29,31 +29,31 @@ pub struct Redis {
 /// of this process.
 ///
 /// # Errors
-/// [`Trouble::Io`]: there is no port free at it.
-pub fn own_address() -> Result<SocketAddr, Trouble> {
+/// [`Error::Io`]: there is no port free at it.
+pub fn own_address() -> Result<SocketAddr, Error> {
     static GIVEN: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
     let host = [127, 128 | high, low, GIVEN.fetch_add(1, Ordering::Relaxed)];
     TcpListener::bind((IpAddr::from(host), 0))
         .and_then(|listener| listener.local_addr())
-        .map_err(Trouble::when("finding a free port"))
+        .map_err(Error::when("finding a free port"))
 }
 
 impl Redis {
     /// Starts it without anything on disk, unless these flags say otherwise.
     ///
     /// # Errors
-    /// [`Trouble`]: there is no redis-server, or it does not take the flags.
-    pub fn start(flags: &[&str]) -> Result<Self, Trouble> {
+    /// [`Error`]: there is no redis-server, or it does not take the flags.
+    pub fn start(flags: &[&str]) -> Result<Self, Error> {
         Self::start_at(own_address()?, flags)
     }
 
     /// The same at an address that was found before.
     ///
     /// # Errors
-    /// [`Trouble`], as [`Self::start`], or the address is taken.
-    pub fn start_at(address: SocketAddr, flags: &[&str]) -> Result<Self, Trouble> {
-        let directory = TempDir::new().map_err(Trouble::when("making a directory for Redis"))?;
+    /// [`Error`], as [`Self::start`], or the address is taken.
+    pub fn start_at(address: SocketAddr, flags: &[&str]) -> Result<Self, Error> {
+        let directory = TempDir::new().map_err(Error::when("making a directory for Redis"))?;
         let mut redis = Self {
             server: None,
             directory,
@@ -73,27 +73,27 @@ impl Redis {
     /// Stops it where it stands, or has it go on.
     ///
     /// # Errors
-    /// [`Trouble`]: it is gone.
-    pub fn signal(&self, signal: Signal) -> Result<(), Trouble> {
+    /// [`Error`]: it is gone.
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
         match &self.server {
             Some(server) => server.signal(signal),
-            None => Err(Trouble::Measured("redis-server was killed".to_owned())),
+            None => Err(Error::Measured("redis-server was killed".to_owned())),
         }
     }
 
     /// Kills it. What it has on disk stays.
     ///
     /// # Errors
-    /// [`Trouble`]: the system refuses.
-    pub fn kill(&mut self) -> Result<(), Trouble> {
+    /// [`Error`]: the system refuses.
+    pub fn kill(&mut self) -> Result<(), Error> {
         self.server.take().map_or(Ok(()), Child::kill)
     }
 
     /// Has one that was killed come back at its address, with what is on disk.
     ///
     /// # Errors
-    /// [`Trouble`], as [`Self::start_at`].
-    pub fn start_again(&mut self) -> Result<(), Trouble> {
+    /// [`Error`], as [`Self::start_at`].
+    pub fn start_again(&mut self) -> Result<(), Error> {
         let (ip, port) = (self.address.ip().to_string(), self.address.port());
         let mut command = Command::new("redis-server");
         command
@@ -107,11 +107,11 @@ impl Redis {
         let deadline = clock::now() + PATIENCE;
         while !is_ready(self.address) {
             if server.has_ended()? {
-                return Err(Trouble::Measured("redis-server has ended".to_owned()));
+                return Err(Error::Measured("redis-server has ended".to_owned()));
             }
             if clock::now() > deadline {
                 let late = format!("redis-server is not ready after {PATIENCE:?}");
-                return Err(Trouble::Measured(late));
+                return Err(Error::Measured(late));
             }
             clock::sleep(LOOK);
         }
@@ -121,10 +121,10 @@ impl Redis {
     /// What it answers to a command: a word, a number, a text.
     ///
     /// # Errors
-    /// [`Trouble::Measured`]: an error of its own, or no answer.
-    pub fn ask(&self, words: &[&str]) -> Result<String, Trouble> {
+    /// [`Error::Measured`]: an error of its own, or no answer.
+    pub fn ask(&self, words: &[&str]) -> Result<String, Error> {
         let asked = ask(self.address, words);
-        asked.map_err(|error| Trouble::at_server("asking Redis", error))
+        asked.map_err(|error| Error::at_server("asking Redis", error))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server's end of TLS, for servers of tests: rustls with a certificate for `localhost`. What is spoken over it is the server's.
 
-use crate::Trouble;
+use crate::Error;
 use crate::authority::Authority;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -25,8 +25,8 @@ pub struct Manner<'a> {
 /// A server of this authority.
 ///
 /// # Errors
-/// [`Trouble::Measured`]: rustls refuses it.
-pub fn config(authority: &Authority, manner: Manner<'_>) -> Result<Arc<ServerConfig>, Trouble> {
+/// [`Error::Measured`]: rustls refuses it.
+pub fn config(authority: &Authority, manner: Manner<'_>) -> Result<Arc<ServerConfig>, Error> {
     let issued = match manner.expired {
         false => authority.issue(&["localhost"])?,
         true => authority.issue_expired(&["localhost"])?,
@@ -60,6 +60,6 @@ fn der(pem: &str) -> Result<CertificateDer<'static>, pem::Error> {
     CertificateDer::from_pem_slice(pem.as_bytes())
 }
 
-fn failed(error: impl Display) -> Trouble {
-    Trouble::Measured(format!("setting up a TLS server: {error}"))
+fn failed(error: impl Display) -> Error {
+    Error::Measured(format!("setting up a TLS server: {error}"))
 }

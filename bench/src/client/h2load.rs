@@ -1,12 +1,12 @@
 //! h2load with one thread: over HTTP/1.1 with one request at a time on each connection, or over HTTP/2.
 
 use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
 use std::process::Command;
 
-pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "h2load")?);
     command
         .arg("-t1")

@@ -1,12 +1,12 @@
 //! hey. Its own `-q` is a rate per connection.
 
 use super::{CONNECTIONS, Job};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
 use std::process::Command;
 
-pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "hey")?);
     command
         .args(["-c", &CONNECTIONS.to_string()])

@@ -1,12 +1,12 @@
 //! oha, without its live view.
 
 use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
 use std::process::Command;
 
-pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "oha")?);
     command.arg("--no-tui");
     match job.target.protocol {

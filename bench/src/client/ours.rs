@@ -1,10 +1,10 @@
 //! Our generator, run as a user runs it. It also drives servers at a common rate, and compares them.
 
 use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
-use crate::Trouble;
+use crate::Error;
 use crate::authority::CLIENTS;
 use crate::bench::Bench;
-use crate::server::{Entrance, KEY, PATH};
+use crate::server::{KEY, Listener, PATH};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -14,10 +14,10 @@ const ROWS: &str = "rows.csv";
 /// The directory of the run, below the scratch directory.
 const RUN: &str = "run";
 
-pub(super) fn command(bench: &Bench, job: &Job<'_>, directory: &Path) -> Result<Command, Trouble> {
+pub(super) fn command(bench: &Bench, job: &Job<'_>, directory: &Path) -> Result<Command, Error> {
     if job.work == Work::Templated {
         std::fs::write(directory.join(ROWS), rows())
-            .map_err(Trouble::when("writing rows of data"))?;
+            .map_err(Error::when("writing rows of data"))?;
     }
     run(bench, &measure(job), directory)
 }
@@ -52,7 +52,7 @@ fn measure(job: &Job<'_>) -> Value {
 }
 
 /// An experiment that measures one target; its scenario, and how much load, are to be added. `authority`: whom to trust over TLS.
-pub fn experiment(target: Entrance, authority: &Path) -> Value {
+pub fn experiment(target: Listener, authority: &Path) -> Value {
     let (url, load) = match target.protocol {
         Protocol::Clear => (format!("http://{}", target.address), json!({})),
         Protocol::Tls => (
@@ -111,11 +111,10 @@ fn rows() -> String {
 }
 
 /// The command that runs an experiment.
-pub fn run(bench: &Bench, experiment: &Value, directory: &Path) -> Result<Command, Trouble> {
+pub fn run(bench: &Bench, experiment: &Value, directory: &Path) -> Result<Command, Error> {
     let file = directory.join("experiment.yaml");
     // JSON is YAML.
-    std::fs::write(&file, experiment.to_string())
-        .map_err(Trouble::when("writing an experiment"))?;
+    std::fs::write(&file, experiment.to_string()).map_err(Error::when("writing an experiment"))?;
     let mut command = Command::new(&bench.plimsoll);
     command
         .arg("run")
@@ -126,20 +125,20 @@ pub fn run(bench: &Bench, experiment: &Value, directory: &Path) -> Result<Comman
 }
 
 /// The summary of a run that has ended.
-pub fn summary(directory: &Path) -> Result<Value, Trouble> {
+pub fn summary(directory: &Path) -> Result<Value, Error> {
     let path = directory.join(RUN).join("summary.json");
-    let text = std::fs::read_to_string(path).map_err(Trouble::when("reading a summary"))?;
-    serde_json::from_str(&text).map_err(|e| Trouble::Measured(format!("a summary: {e}")))
+    let text = std::fs::read_to_string(path).map_err(Error::when("reading a summary"))?;
+    serde_json::from_str(&text).map_err(|e| Error::Measured(format!("a summary: {e}")))
 }
 
 /// Exchanges of a run of one arm that failed, and arrivals that were never started: work that was not done, which makes what was measured
 /// look better.
-pub fn undone(summary: &Value) -> Result<f64, Trouble> {
+pub fn undone(summary: &Value) -> Result<f64, Error> {
     Ok(number(summary, "/arms/main/failed")? + number(summary, "/arms/main/dropped")?)
 }
 
 /// A number of a summary by JSON pointer.
-pub fn number(summary: &Value, pointer: &str) -> Result<f64, Trouble> {
+pub fn number(summary: &Value, pointer: &str) -> Result<f64, Error> {
     let found = summary.pointer(pointer).and_then(Value::as_f64);
-    found.ok_or_else(|| Trouble::Measured(format!("the summary has no number at {pointer}")))
+    found.ok_or_else(|| Error::Measured(format!("the summary has no number at {pointer}")))
 }

@@ -1,7 +1,7 @@
 //! wrk with one thread. It also drives servers at saturation.
 
 use super::{CONNECTIONS, Job};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
 use crate::server::{DOCUMENT, PATH, Server};
@@ -40,7 +40,7 @@ wrk.headers['Content-Type'] = 'application/json'
 wrk.body = [==[@document@]==]
 ";
 
-pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Trouble> {
+pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     let mut command = program(bench, job.length)?;
     command.arg(job.url());
     Ok(command)
@@ -53,20 +53,20 @@ pub fn visiting(
     visit: Visit,
     length: Duration,
     directory: &Path,
-) -> Result<Command, Trouble> {
+) -> Result<Command, Error> {
     let mut command = program(bench, length)?;
     if visit == Visit::Posted {
         let script = directory.join("post.lua");
         let text = POST.replace("@document@", DOCUMENT);
-        std::fs::write(&script, text).map_err(Trouble::when("a script for wrk"))?;
+        std::fs::write(&script, text).map_err(Error::when("a script for wrk"))?;
         command.arg("-s").arg(script);
     }
-    let (scheme, address) = (server.entrance.scheme(), server.entrance.address);
+    let (scheme, address) = (server.listener.scheme(), server.listener.address);
     command.arg(format!("{scheme}://{address}{}", visit.path()));
     Ok(command)
 }
 
-fn program(bench: &Bench, length: Duration) -> Result<Command, Trouble> {
+fn program(bench: &Bench, length: Duration) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "wrk")?);
     command
         .args(["-t1", &format!("-c{CONNECTIONS}")])
@@ -91,14 +91,14 @@ pub struct Said {
 
 /// Reads `N requests in T, …`. No answer at all and a broken connection are errors, and so is an answer that is not 2xx or 3xx; or, where
 /// nothing is to be matched, one that is.
-pub fn said(output: &str, visit: Visit) -> Result<Said, Trouble> {
+pub fn said(output: &str, visit: Visit) -> Result<Said, Error> {
     let lines = || output.lines().map(str::trim);
     if let Some(line) = lines().find(|line| line.starts_with("Socket errors")) {
-        return Err(Trouble::Measured(format!("wrk saw {line}")));
+        return Err(Error::Measured(format!("wrk saw {line}")));
     }
     let said = lines()
         .find_map(figures)
-        .ok_or_else(|| Trouble::Measured(format!("wrk said {output}")))?;
+        .ok_or_else(|| Error::Measured(format!("wrk said {output}")))?;
     let refused = lines().find_map(|line| line.strip_prefix(REFUSED)?.parse().ok());
     let expected = (visit == Visit::Unmatched).then_some(said.requests);
     if refused == expected {
@@ -106,7 +106,7 @@ pub fn said(output: &str, visit: Visit) -> Result<Said, Trouble> {
     } else {
         let (saw, of) = (refused.unwrap_or(0.0), said.requests);
         let text = format!("wrk saw {REFUSED}{saw}, of {of} requests");
-        Err(Trouble::Measured(text))
+        Err(Error::Measured(text))
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     fn errors_are_not_overlooked() {
         let check = |visit, line: &str, expected: Result<(), &str>| {
             let said = said(&format!("{OUTPUT}{line}"), visit);
-            let said = said.map(|_| ()).map_err(|trouble| trouble.to_string());
+            let said = said.map(|_| ()).map_err(|error| error.to_string());
             assert_eq!(said, expected.map_err(str::to_owned), "{line}");
         };
         let broken = "  Socket errors: connect 0, read 3, write 0, timeout 0\n";

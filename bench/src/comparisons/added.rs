@@ -1,7 +1,7 @@
 //! What a proxy adds to the response time at 10,000/s: one comparison of our generator, all proxies in every block, on the same arrivals.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::client::{CONNECTIONS, ours};
 use crate::program::Program;
@@ -48,28 +48,28 @@ const OVERHEAD: Duration = Duration::from_secs(120);
 /// What a row says of which too few blocks stand.
 const TOO_FEW: &str = "invalid: too few blocks";
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     match measured(bench) {
-        Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
-        Err(trouble) => Ok(Findings {
-            rows: nothing(&trouble.to_string()),
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => Ok(Findings {
+            rows: nothing(&error.to_string()),
             notes: Vec::new(),
         }),
         found => found,
     }
 }
 
-fn measured(bench: &Bench) -> Result<Findings, Trouble> {
+fn measured(bench: &Bench) -> Result<Findings, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let mut running = Vec::new();
     let mut rows = Vec::new();
     for (arm, kind) in PROXIES {
         match kind.start(bench, bench.placement.server, Some(upstream.address)) {
             Ok(server) => running.push((arm, kind, server)),
-            Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
             // Nothing can be said beside ours without it.
-            Err(trouble) if kind == OURS => return Err(trouble),
-            Err(trouble) => rows.extend(absent(kind, (kind.name(), &trouble.to_string()))),
+            Err(error) if kind == OURS => return Err(error),
+            Err(error) => rows.extend(absent(kind, (kind.name(), &error.to_string()))),
         }
     }
     bench.progress.round(1, 1);
@@ -115,7 +115,7 @@ fn compare(
     bench: &Bench,
     upstream: &Server,
     running: &[(&str, Kind, Server)],
-) -> Result<Value, Trouble> {
+) -> Result<Value, Error> {
     let proxies = running.iter().map(|(arm, _, server)| (*arm, server));
     let mut components = Map::new();
     let mut arms = Map::new();
@@ -145,7 +145,7 @@ fn compare(
     let mut client = Program::client(bench, &command, directory.path())?;
     let trials = u32::try_from(blocks(bench) * (running.len() + 1)).unwrap_or(u32::MAX);
     client.wait((load.0 + load.1) * trials * 2 + OVERHEAD)?;
-    ours::summary(directory.path()).map_err(|_| Trouble::Measured(client.last_words()))
+    ours::summary(directory.path()).map_err(|_| Error::Measured(client.last_words()))
 }
 
 /// The rows of one percentile: what each proxy adds to none, and ours beside each peer.

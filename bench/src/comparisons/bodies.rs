@@ -1,7 +1,7 @@
 //! Memory of proxies while readers take large bodies slowly: a proxy that streams holds little of each, whatever the size.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Quantity};
@@ -39,7 +39,7 @@ const GROWTH: Bar = Bar::at_most(1.048_576);
 const WORK: &str = "gateway, 100 MB bodies, 20 slow readers";
 const QUANTITY: Quantity = Quantity::Memory("growth per stream");
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
         growth(bench, kind).map(Reading::unmoved)
@@ -49,12 +49,12 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 }
 
 /// By how many megabytes per reader a proxy grew at most.
-fn growth(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
+fn growth(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let upstream = Kind::NginxReturn.start(bench, bench.placement.clients, None)?;
     let path = upstream.publish("body", BODY_BYTES)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
     let before = process::proportional_megabytes(proxy.pid());
-    let failed = || Trouble::when(format!("reading a body through {}", kind.name()));
+    let failed = || Error::when(format!("reading a body through {}", kind.name()));
     let mut readers: Vec<TcpStream> = (0..READERS)
         .map(|_| http::begin(proxy.address, &path))
         .collect::<Result<_, _>>()
@@ -66,7 +66,7 @@ fn growth(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
         for reader in &mut readers {
             if reader.read(&mut bite).map_err(failed())? == 0 {
                 let name = kind.name();
-                return Err(Trouble::Measured(format!("{name} ended a body early")));
+                return Err(Error::Measured(format!("{name} ended a body early")));
             }
         }
         interrupt::check()?;

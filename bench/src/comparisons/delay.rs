@@ -1,7 +1,7 @@
 //! How much later than asked for a stub with a delay is answered, by our mock and by WireMock.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
 use crate::client::{self, Job, Work, ours};
@@ -40,7 +40,7 @@ struct Late {
     p99: f64,
 }
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |kind| late(bench, kind))?;
     for (kind, side) in SIDES.iter().zip(sides.iter()) {
@@ -65,18 +65,18 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
     Ok(Findings::of(rows, &sides))
 }
 
-fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Trouble> {
+fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Error> {
     let server = kind.start(bench, bench.placement.server, None)?;
     server_reading::warm(bench, kind, &server, Visit::Constant)?;
     // Added last, so it answers before the stub without a delay.
     let stub = include_str!("../../config/delayed.json").replace("@body@", server::BODY);
     let (status, body) = http::post(server.address, "/__admin/mappings", &stub)?;
     if status != 201 {
-        return Err(Trouble::Measured(format!("the stub got {status} {body}")));
+        return Err(Error::Measured(format!("the stub got {status} {body}")));
     }
     let authority = server.authority();
     let job = Job {
-        target: server.entrance,
+        target: server.listener,
         authority: &authority,
         work: Work::Constant,
         rate: Some(RATE),
@@ -95,7 +95,7 @@ fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Trouble> {
     if undone > 0.0 {
         let name = kind.name();
         let text = format!("{name}: {undone} exchanges failed or were dropped");
-        return Err(Trouble::Measured(text));
+        return Err(Error::Measured(text));
     }
     let of = |name: &str| ours::number(&summary, &format!("/arms/main/service_time/{name}"));
     let late = |seconds: f64| seconds * 1e6 - DELAY_US;

@@ -1,7 +1,7 @@
 //! Our gateway, plain, beside three reverse proxies; and with everything switched on beside itself plain. Our mock stands behind all.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::rounds::{Side, Turns, interleave};
 use crate::row::Bar;
@@ -38,7 +38,7 @@ const RATE: u32 = 20_000;
 const PLAIN: Bar = Bar::new(1.0, 0.92);
 const EVERYTHING: Bar = Bar::new(1.2, 1.1);
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |()| "four proxies by turns".to_owned();
     let together = interleave(bench, &[()], TURNS, name, |()| {
         read_together(bench, SIDES, RATE)

@@ -1,7 +1,7 @@
 //! Generators at a constant rate: how late arrivals are released, and what that costs beside `oha -q`.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::client::Kind;
 use crate::generator_reading::GeneratorReading;
@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let mut uses: Vec<Use> = CASES.iter().map(Case::ours).collect();
     for case in CASES {
         if !uses.contains(&case.oha()) {

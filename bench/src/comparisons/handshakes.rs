@@ -1,7 +1,7 @@
 //! Our gateway beside HAProxy: full handshakes of mutual TLS 1.3, one for each request.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
@@ -29,7 +29,7 @@ const WORK: &str = "gateway, full handshakes of mutual TLS";
 const RATE: Bar = Bar::at_least(0.85).aiming_at(1.0);
 const QUANTITY: Quantity = Quantity::PerProcessor;
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |kind| {
         read_handshakes(bench, kind)

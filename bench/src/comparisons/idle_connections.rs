@@ -1,7 +1,7 @@
 //! Memory of proxies that hold 10,000 idle connections.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Quantity};
@@ -35,7 +35,7 @@ const GATEWAY: Bar = Bar::new(150.0, 80.0);
 const QUANTITY: Quantity = Quantity::Memory("memory");
 const WORK: &str = "gateway, 10,000 idle connections";
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
         idle(bench, kind).map(Reading::unmoved)
@@ -45,7 +45,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 }
 
 /// Megabytes of a proxy that holds connections on each of which one request was answered.
-fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
+fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let count = held_by(kind, limits::connections())?;
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
@@ -58,12 +58,12 @@ pub(super) fn megabytes_holding<C>(
     kind: Kind,
     count: u32,
     connect: impl Fn(u32) -> std::io::Result<C>,
-) -> Result<f64, Trouble> {
+) -> Result<f64, Error> {
     let held: Vec<C> = (0..count)
         .map(|number| {
             interrupt::check()?;
             let what = format!("connection {number} to {}", kind.name());
-            connect(number).map_err(Trouble::when(what))
+            connect(number).map_err(Error::when(what))
         })
         .collect::<Result<_, _>>()?;
     let megabytes = process::proportional_megabytes(proxy.pid());
@@ -73,7 +73,7 @@ pub(super) fn megabytes_holding<C>(
 
 /// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy needs two descriptors for each of those;
 /// where that allows fewer, its memory is scaled.
-pub(super) fn held_by(kind: Kind, expected: u64) -> Result<u32, Trouble> {
+pub(super) fn held_by(kind: Kind, expected: u64) -> Result<u32, Error> {
     let expected = u32::try_from(expected).unwrap_or(u32::MAX);
     let count = match kind {
         Kind::HaProxy | Kind::HaProxyShards => CONNECTIONS.min(expected.saturating_sub(SPARE)),
@@ -82,7 +82,7 @@ pub(super) fn held_by(kind: Kind, expected: u64) -> Result<u32, Trouble> {
     if count == 0 {
         let name = kind.name();
         let text = format!("the limit of descriptors (ulimit -n) leaves {name} no connection");
-        return Err(Trouble::Missing(text));
+        return Err(Error::Missing(text));
     }
     Ok(count)
 }

@@ -2,7 +2,7 @@
 
 use super::idle_connections::{held_by, megabytes_holding};
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Quantity};
@@ -29,7 +29,7 @@ const GATEWAY: Bar = Bar::new(300.0, 200.0);
 const QUANTITY: Quantity = Quantity::Memory("memory");
 const WORK: &str = "gateway, 10,000 idle connections of mutual TLS";
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
         idle(bench, kind).map(Reading::unmoved)
@@ -39,7 +39,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 }
 
 /// Megabytes of a proxy that holds connections, on each of which one request was answered.
-fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
+fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let count = match bench.lengths.short {
         true => FEW,
         false => held_by(kind, limits::connections())?,
@@ -48,7 +48,7 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Trouble> {
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
     let clients = Clients::of(proxy.directory())?;
     megabytes_holding(&proxy, kind, count, |number| {
-        let connected = clients.connected(number, proxy.entrance.address, server::PATH)?;
+        let connected = clients.connected(number, proxy.listener.address, server::PATH)?;
         Ok(connected.0)
     })
 }

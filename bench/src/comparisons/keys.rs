@@ -1,7 +1,7 @@
 //! Memory of our gateway with a million keys, each made by the control API and used once.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::process;
 use crate::rounds::{MEMORY, interleave};
@@ -26,7 +26,7 @@ const FEW: u32 = 10_000;
 const GATEWAY: Bar = Bar::new(96.0, 64.0);
 const QUANTITY: Quantity = Quantity::Memory("memory");
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let (keys, work) = match bench.lengths.short {
         true => (FEW, "gateway, Tyk's files, 10,000 keys"),
         false => (KEYS, "gateway, Tyk's files, 1,000,000 keys"),
@@ -49,7 +49,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 }
 
 /// Megabytes of the whole process.
-fn megabytes(bench: &Bench, keys: u32) -> Result<f64, Trouble> {
+fn megabytes(bench: &Bench, keys: u32) -> Result<f64, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let gateway = TykGateway::start(bench, upstream.address)?;
     gateway.make_keys(keys)?;

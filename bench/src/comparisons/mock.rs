@@ -1,7 +1,7 @@
 //! Our mock with one stub beside nginx with a constant answer, and beside WireMock with the same stub.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::Bar;
@@ -37,7 +37,7 @@ const BAR: Bar = Bar::new(1.05, 0.95);
 const JOURNAL: Bar = Bar::new(1.25, 1.1);
 const WIREMOCK: Bar = Bar::at_least(8.0).aiming_at(12.0);
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |kind| {
         // WireMock cannot serve the common rate on one processor.

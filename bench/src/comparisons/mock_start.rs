@@ -1,7 +1,7 @@
 //! How long our mock takes from its start until it listens, with a stub in each of 10,000 files.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::clock;
 use crate::rounds::{Turns, interleave};
@@ -30,7 +30,7 @@ const BAR: Bar = Bar::at_most(1.0);
 const WORK: &str = "mock, 10,000 stub files";
 const QUANTITY: Quantity = Quantity::Seconds("start");
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |setting: Setting| setting.name().to_owned();
     let sides = interleave(bench, &[SETTING], TURNS, name, |setting| {
         start(bench, setting)
@@ -50,7 +50,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
     Ok(Findings::of(vec![row], &sides))
 }
 
-fn start(bench: &Bench, setting: Setting) -> Result<Reading<f64>, Trouble> {
+fn start(bench: &Bench, setting: Setting) -> Result<Reading<f64>, Error> {
     let directory = bench.directory()?;
     let site = Site {
         bench,

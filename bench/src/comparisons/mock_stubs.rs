@@ -1,7 +1,7 @@
 //! What many stubs, and stubs that work for their answers, cost our mock beside itself with one that does not.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
 use crate::rounds::{Turns, interleave};
@@ -62,7 +62,7 @@ const TURNS: Turns = Turns {
     tolerated: 0.02,
 };
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |(name, _, _): (&str, Setting, Visit)| name.to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |(_, setting, visit)| {
         read(bench, setting, visit)
@@ -98,7 +98,7 @@ fn figure(quantity: Quantity, reading: Saturated) -> f64 {
     }
 }
 
-fn read(bench: &Bench, setting: Setting, visit: Visit) -> Result<Reading<Saturated>, Trouble> {
+fn read(bench: &Bench, setting: Setting, visit: Visit) -> Result<Reading<Saturated>, Error> {
     let kind = Kind::MockWith(setting);
     let server = kind.start(bench, bench.placement.server, None)?;
     warm(bench, kind, &server, visit)?;

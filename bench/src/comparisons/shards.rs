@@ -1,7 +1,7 @@
 //! Our gateway beside HAProxy: mutual TLS 1.3 on connections that are kept, and for each client the shard that a map gives it.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::Bar;
@@ -30,7 +30,7 @@ const TURNS: Turns = Turns {
 const RATE: u32 = 10_000;
 const COST: Bar = Bar::new(1.05, 0.95);
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |kind| read(bench, kind, RATE))?;
     let rows = rows(&Beside {

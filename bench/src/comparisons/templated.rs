@@ -2,7 +2,7 @@
 //! ours with a request that is always the same, to the same document.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Work};
 use crate::generator_reading::{Use, read};
@@ -28,7 +28,7 @@ const TURNS: Turns = Turns {
     tolerated: 0.02,
 };
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let works = [Work::Templated, Work::Document];
     let name = |work: Work| {
         if work == Work::Templated {

@@ -1,7 +1,7 @@
 //! What spans cost our gateway: without tracing, with one request of a hundred sampled, and with all of them.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::Bench;
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
@@ -35,7 +35,7 @@ const ROWS: [(usize, &str, Bar); 2] = [
     (2, "100 % of requests", Bar::at_most(3.0)),
 ];
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |()| "three gateways by turns".to_owned();
     let sides = interleave(bench, &[()], TURNS, name, |()| read(bench, SIDES, RATE))?;
     let absent = sides[0].absent();

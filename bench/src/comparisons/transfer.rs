@@ -2,7 +2,7 @@
 //! processor, which do nothing but move bytes.
 
 use super::{Comparison, Findings, Round};
-use crate::Trouble;
+use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::clock;
 use crate::rounds::{Turns, interleave};
@@ -37,7 +37,7 @@ struct Moved {
     per_processor: f64,
 }
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let mut findings = Findings::default();
     for (way, work) in [
         (Way::Down, "gateway, 256 MiB bodies to clients"),
@@ -71,7 +71,7 @@ fn run(bench: &Bench) -> Result<Findings, Trouble> {
 }
 
 /// How fast bodies pass a proxy one way.
-fn moved(bench: &Bench, kind: Kind, way: Way) -> Result<Reading<Moved>, Trouble> {
+fn moved(bench: &Bench, kind: Kind, way: Way) -> Result<Reading<Moved>, Error> {
     let origin = Origin::start(bench.placement.clients)?;
     let proxy = kind.start(bench, bench.placement.server, Some(origin.address()))?;
     let traffic = Traffic::start(bench.placement.clients, proxy.address, way)?;

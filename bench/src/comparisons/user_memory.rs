@@ -8,7 +8,7 @@ use crate::rounds::{MEMORY, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::{Kind, Server};
 use crate::statistics::Rounds;
-use crate::{Trouble, clock, process};
+use crate::{Error, clock, process};
 use serde_json::json;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ const EACH_TLS: Bar = Bar::at_most(48.0);
 /// The longest that the rest of a run may take.
 const OVERHEAD: Duration = Duration::from_secs(30);
 
-fn run(bench: &Bench) -> Result<Findings, Trouble> {
+fn run(bench: &Bench) -> Result<Findings, Error> {
     let sides = interleave(bench, &CROWDS, MEMORY, Crowd::name, |crowd| {
         megabytes(bench, crowd).map(Reading::unmoved)
     })?;
@@ -112,7 +112,7 @@ fn each_kilobytes(many: &Rounds, few: &Rounds, users: u32) -> Rounds {
 }
 
 /// Megabytes of the generator, with all that belongs to its run, while every user is connected.
-fn megabytes(bench: &Bench, crowd: Crowd) -> Result<f64, Trouble> {
+fn megabytes(bench: &Bench, crowd: Crowd) -> Result<f64, Error> {
     let target = match crowd.protocol {
         Protocol::Clear => Kind::NginxReturn,
         protocol => Kind::NginxBeside(protocol),
@@ -133,7 +133,7 @@ fn megabytes(bench: &Bench, crowd: Crowd) -> Result<f64, Trouble> {
     let failed = ours::number(&summary, "/arms/main/failed")?;
     let connected = ours::number(&summary, "/arms/main/connect_time/count")?;
     if failed > 0.0 || connected < f64::from(crowd.users) {
-        return Err(Trouble::Measured(format!(
+        return Err(Error::Measured(format!(
             "{connected} connections, {failed} exchanges failed"
         )));
     }
@@ -141,7 +141,7 @@ fn megabytes(bench: &Bench, crowd: Crowd) -> Result<f64, Trouble> {
 }
 
 fn experiment(target: &Server, crowd: Crowd, think: Duration) -> serde_json::Value {
-    let mut experiment = ours::experiment(target.entrance, &target.authority());
+    let mut experiment = ours::experiment(target.listener, &target.authority());
     experiment["scenario"] = json!([ours::step()]);
     let load = &mut experiment["load"];
     load["users"] = crowd.users.into();

@@ -1,13 +1,13 @@
 //! Go's `httputil.ReverseProxy`, built from `bench/go-proxy`.
 
 use super::{Site, announced};
-use crate::Trouble;
+use crate::Error;
 use crate::peers;
 use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
     let go = peers::find(&site.bench.root, "go")?;
     // Go's own cache makes the second build a copy.
     let program = site.directory.join("go-proxy");
@@ -18,14 +18,14 @@ pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
         .arg(".")
         .current_dir(site.bench.root.join("bench/go-proxy"))
         .output()
-        .map_err(Trouble::when("starting go"))?;
+        .map_err(Error::when("starting go"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Trouble::Measured(format!("go build: {}", said.trim())));
+        return Err(Error::Measured(format!("go build: {}", said.trim())));
     }
     let upstream = site
         .upstream
-        .ok_or_else(|| Trouble::Asked("a proxy needs an upstream".to_owned()))?;
+        .ok_or_else(|| Error::Asked("a proxy needs an upstream".to_owned()))?;
     let mut command = Command::new(program);
     command.arg(format!("http://{upstream}"));
     announced::start(site, &command)

@@ -1,13 +1,13 @@
 //! HAProxy with one thread, as a reverse proxy.
 
 use super::Site;
-use crate::Trouble;
+use crate::Error;
 use crate::peers;
 use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
     let haproxy = peers::find(&site.bench.root, "haproxy")?;
     site.listen(|port| {
         let template = include_str!("../../config/haproxy.cfg.in");

@@ -1,7 +1,7 @@
 //! Our mock: as shipped with one stub, with its journal, with many stubs, and with one that works for its answers.
 
 use super::{Site, announced};
-use crate::Trouble;
+use crate::Error;
 use crate::program::Program;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -62,13 +62,13 @@ impl Setting {
 }
 
 /// Starts it.
-pub fn start(site: &Site<'_>, setting: Setting) -> Result<(Program, SocketAddr), Trouble> {
+pub fn start(site: &Site<'_>, setting: Setting) -> Result<(Program, SocketAddr), Error> {
     prepare(site, setting)?;
     launch(site, setting)
 }
 
 /// Writes its stubs. The one that is requested is loaded first, so that it is the last one that a search comes to.
-pub fn prepare(site: &Site<'_>, setting: Setting) -> Result<(), Trouble> {
+pub fn prepare(site: &Site<'_>, setting: Setting) -> Result<(), Error> {
     site.render("mappings/0-stub.json", STUB, 0)?;
     if let Some(stub) = setting.extra() {
         let document = super::DOCUMENT.trim_end();
@@ -93,7 +93,7 @@ pub fn prepare(site: &Site<'_>, setting: Setting) -> Result<(), Trouble> {
 }
 
 /// Starts it on stubs that are there.
-pub fn launch(site: &Site<'_>, setting: Setting) -> Result<(Program, SocketAddr), Trouble> {
+pub fn launch(site: &Site<'_>, setting: Setting) -> Result<(Program, SocketAddr), Error> {
     let mut command = Command::new(&site.bench.plimsoll);
     // As shipped, where an experiment would have something else.
     command.args([

@@ -1,20 +1,20 @@
 //! nginx with one worker: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
 
-use super::{Entrance, Site, free_address};
-use crate::client::Protocol;
+use super::{Listener, Site, free_address};
 use crate::program::Program;
-use crate::{Trouble, authority, peers};
+use crate::protocol::Protocol;
+use crate::{Error, authority, peers};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::process::Command;
 
 const RETURN: &str = include_str!("../../config/nginx-return.conf.in");
 
-pub(super) fn start_return(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start_return(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
     start(site, RETURN)
 }
 
-pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
     start(site, include_str!("../../config/nginx-proxy.conf.in"))
 }
 
@@ -22,28 +22,28 @@ pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Trou
 pub(super) fn start_beside(
     site: &Site<'_>,
     protocol: Protocol,
-) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+) -> Result<(Program, SocketAddr, Listener), Error> {
     let template = match protocol {
         Protocol::Clear => "",
         Protocol::Tls | Protocol::MutualTls => include_str!("../../config/nginx-tls.conf.in"),
         Protocol::Http2 => include_str!("../../config/nginx-http2.conf.in"),
     };
     authority::certify(site.directory)?;
-    let entrance = Cell::new(None);
+    let listener = Cell::new(None);
     let (program, address) = listen(site, RETURN, || {
         let second = free_address()?;
-        entrance.set(Some(second));
-        let text = template.replace("@entrance@", &second.port().to_string());
-        site.render("entrance.conf", &text, 0)
+        listener.set(Some(second));
+        let text = template.replace("@listener@", &second.port().to_string());
+        site.render("listener.conf", &text, 0)
     })?;
-    let entrance = Entrance {
-        address: entrance.get().unwrap_or(address),
+    let listener = Listener {
+        address: listener.get().unwrap_or(address),
         protocol,
     };
-    Ok((program, address, entrance))
+    Ok((program, address, listener))
 }
 
-fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Trouble> {
+fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Error> {
     listen(site, template, || Ok(()))
 }
 
@@ -51,8 +51,8 @@ fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Troub
 fn listen(
     site: &Site<'_>,
     template: &str,
-    prepare: impl Fn() -> Result<(), Trouble>,
-) -> Result<(Program, SocketAddr), Trouble> {
+    prepare: impl Fn() -> Result<(), Error>,
+) -> Result<(Program, SocketAddr), Error> {
     let nginx = peers::find(&site.bench.root, "nginx")?;
     site.listen(|port| {
         prepare()?;

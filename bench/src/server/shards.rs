@@ -1,10 +1,10 @@
 //! Proxies that route by who a client is: mutual TLS, and a map of names to shards. Ours goes by a URI of the certificate, HAProxy by its common
 //! name, which is the same with another beginning.
 
-use super::{Entrance, Site, announced, free_address};
-use crate::client::Protocol;
+use super::{Listener, Site, announced, free_address};
 use crate::program::Program;
-use crate::{Trouble, authority, peers};
+use crate::protocol::Protocol;
+use crate::{Error, authority, peers};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use std::process::Command;
 const NAMES: u32 = 1_000;
 const SHARDS: [&str; 3] = ["eu", "us", "ap"];
 
-pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Listener), Error> {
     authority::certify_both(site.directory)?;
     site.render("shards.yaml", &map_of_ours(), 0)?;
     let template = include_str!("../../config/gateway-shards.yaml.in");
@@ -24,10 +24,10 @@ pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Ent
         .args(["gateway", "--announce", "--config"])
         .arg(site.directory.join("gateway.yaml"));
     let (program, address) = announced::start(site, &command)?;
-    Ok((program, address, entrance(address)))
+    Ok((program, address, listener(address)))
 }
 
-pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Entrance), Trouble> {
+pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Listener), Error> {
     let haproxy = peers::find(&site.bench.root, "haproxy")?;
     authority::certify_both(site.directory)?;
     site.render("shards.map", &map_of_haproxy(), 0)?;
@@ -36,7 +36,7 @@ pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Ent
         let second = free_address()?;
         secured.set(Some(second));
         let template = include_str!("../../config/haproxy-shards.cfg.in");
-        let template = template.replace("@entrance@", &second.port().to_string());
+        let template = template.replace("@listener@", &second.port().to_string());
         site.render("haproxy.cfg", &template, port)?;
         let mut command = Command::new(&haproxy);
         command
@@ -45,11 +45,11 @@ pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Ent
         Ok(command)
     })?;
     let secured = secured.get().unwrap_or(address);
-    Ok((program, address, entrance(secured)))
+    Ok((program, address, listener(secured)))
 }
 
-fn entrance(address: SocketAddr) -> Entrance {
-    Entrance {
+fn listener(address: SocketAddr) -> Listener {
+    Listener {
         address,
         protocol: Protocol::MutualTls,
     }

@@ -3,7 +3,7 @@
 use super::{KEY, PATH, Site, announced};
 use crate::bench::Bench;
 use crate::program::Program;
-use crate::{Trouble, interrupt};
+use crate::{Error, interrupt};
 use rustix::process::Pid;
 use serde_json::json;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ pub struct TykGateway {
 
 impl TykGateway {
     /// Starts one before an upstream, with one API and no key.
-    pub fn start(bench: &Bench, upstream: SocketAddr) -> Result<Self, Trouble> {
+    pub fn start(bench: &Bench, upstream: SocketAddr) -> Result<Self, Error> {
         let directory = bench.directory()?;
         let site = Site {
             bench,
@@ -57,7 +57,7 @@ impl TykGateway {
     }
 
     /// Makes so many keys by the control API, each with a rate and a quota of its own.
-    pub fn make_keys(&self, count: u32) -> Result<(), Trouble> {
+    pub fn make_keys(&self, count: u32) -> Result<(), Error> {
         let session = json!({
             "rate": 1000, "per": 1, "quota_max": 1_000_000, "quota_renewal_rate": 3600,
             "access_rights": { "bench": { "api_name": "Bench", "api_id": "bench", "versions": ["Default"] } },
@@ -73,7 +73,7 @@ impl TykGateway {
     }
 
     /// Sends one request with each of them.
-    pub fn use_keys(&self, count: u32) -> Result<(), Trouble> {
+    pub fn use_keys(&self, count: u32) -> Result<(), Error> {
         self.each(count, |number| {
             let key = key(number);
             format!("GET {PATH} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n\r\n")
@@ -81,8 +81,8 @@ impl TykGateway {
     }
 
     /// Sends requests one batch after the other, all of which must be answered with 200.
-    fn each(&self, count: u32, request: impl Fn(u32) -> String) -> Result<(), Trouble> {
-        let failed = || Trouble::when("calling the gateway");
+    fn each(&self, count: u32, request: impl Fn(u32) -> String) -> Result<(), Error> {
+        let failed = || Error::when("calling the gateway");
         let stream = TcpStream::connect(self.address).map_err(failed())?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
         let mut answers = BufReader::new(stream);
@@ -99,7 +99,7 @@ impl TykGateway {
                 let line = answer(&mut answers).map_err(failed())?;
                 if !line.starts_with("HTTP/1.1 200") {
                     let line = line.trim_end();
-                    return Err(Trouble::Measured(format!("call {number}: `{line}`")));
+                    return Err(Error::Measured(format!("call {number}: `{line}`")));
                 }
             }
             at = end;

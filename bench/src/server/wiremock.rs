@@ -1,13 +1,13 @@
 //! WireMock's standalone jar with the stub of our mock; its journal of requests is off, as ours keeps none.
 
 use super::Site;
-use crate::Trouble;
+use crate::Error;
 use crate::peers;
 use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 
-pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Trouble> {
+pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
     let java = peers::find(&site.bench.root, "java")?;
     let jar = peers::wiremock_jar(&site.bench.root)?;
     let stub = include_str!("../../config/stub.json");

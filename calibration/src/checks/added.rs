@@ -5,7 +5,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use crate::mock::Mock;
 use serde_json::{Value, json};
 use std::fmt;
@@ -27,7 +27,7 @@ const ADDED_MS: f64 = 0.5;
 const LOAD_S: f64 = 1.5;
 const WARMUP_S: f64 = 0.5;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (comparisons, blocks) = bench.pick((20, 6), (1, 2));
     let mock = Mock::start(
         bench,

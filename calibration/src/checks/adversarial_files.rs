@@ -5,7 +5,7 @@ mod inputs;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::cost_of::{self, Cost};
 use crate::interrupt;
 use inputs::Input;
@@ -19,13 +19,13 @@ pub const CHECK: Check = Check {
 /// Bytes of an input, about.
 const SIZES: (usize, usize) = (1_000_000, 100_000);
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let size = bench.pick(SIZES.0, SIZES.1);
     let mut bars = Vec::new();
     for input in inputs::all(size) {
         bench.progress(&format!("adversarial-files: {}", input.what));
         let measured = bench.witnessed(|| Ok(vec![cost(bench, &input)?.bar(&input.what)]));
-        let interrupted = matches!(measured.0, Err(Trouble::Interrupted));
+        let interrupted = matches!(measured.0, Err(Error::Interrupted));
         bars.extend(Bar::part(&input.what, measured));
         if interrupted {
             break;
@@ -34,9 +34,9 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn cost(bench: &Bench, input: &Input) -> Result<Cost, Trouble> {
+fn cost(bench: &Bench, input: &Input) -> Result<Cost, Error> {
     if interrupt::requested() {
-        return Err(Trouble::Interrupted);
+        return Err(Error::Interrupted);
     }
     let words = input.reader.words(bench, &input.text)?;
     let harmless = input.reader.words(bench, input.reader.harmless())?;

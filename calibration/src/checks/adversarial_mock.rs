@@ -5,7 +5,7 @@ mod inputs;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::cost_of::Cost;
 use crate::instructions_of::Callgrind;
 use crate::memory_of::Memory;
@@ -26,14 +26,14 @@ const SIZES: (usize, usize) = (1_000_000, 100_000);
 /// How long an answer may take, counted by callgrind, too. The bar of ten million instructions a millisecond is far below.
 const ANSWER: Duration = Duration::from_secs(180);
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Callgrind::find()?;
     let size = bench.pick(SIZES.0, SIZES.1);
     let mut bars = Vec::new();
     for input in inputs::all(size) {
         bench.progress(&format!("adversarial-mock: {}", input.what));
         let measured = bench.witnessed(|| Ok(vec![cost(bench, &input)?.bar(&input.what)]));
-        let interrupted = matches!(measured.0, Err(Trouble::Interrupted));
+        let interrupted = matches!(measured.0, Err(Error::Interrupted));
         bars.extend(Bar::part(&input.what, measured));
         if interrupted {
             break;
@@ -42,7 +42,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn cost(bench: &Bench, input: &Input) -> Result<Cost, Trouble> {
+fn cost(bench: &Bench, input: &Input) -> Result<Cost, Error> {
     let memory = memory(bench, input)?;
     let harmless = instructions(bench, input, None)?;
     Ok(Cost {
@@ -53,7 +53,7 @@ fn cost(bench: &Bench, input: &Input) -> Result<Cost, Trouble> {
 }
 
 /// Bytes by which the mock grows at the most.
-fn memory(bench: &Bench, input: &Input) -> Result<f64, Trouble> {
+fn memory(bench: &Bench, input: &Input) -> Result<f64, Error> {
     let mock = Mock::start_with(bench, &input.stubs, &input.flags())?;
     exchange(mock.address, &inputs::harmless())?;
     let before = mock.memory(Memory::LargestResident)?;
@@ -66,7 +66,7 @@ fn memory(bench: &Bench, input: &Input) -> Result<f64, Trouble> {
 }
 
 /// Instructions of a mock from its start to its end, with one more request or without.
-fn instructions(bench: &Bench, input: &Input, more: Option<&Asked>) -> Result<f64, Trouble> {
+fn instructions(bench: &Bench, input: &Input, more: Option<&Asked>) -> Result<f64, Error> {
     let counted = Callgrind::below(&bench.directory()?);
     let mock = Mock::start_under(bench, &counted.words(), &input.stubs, &input.flags())?;
     let harmless = inputs::harmless();
@@ -78,12 +78,12 @@ fn instructions(bench: &Bench, input: &Input, more: Option<&Asked>) -> Result<f6
 }
 
 /// One request on a connection of its own, and the answer to its end.
-fn exchange(address: SocketAddr, asked: &Asked) -> Result<(), Trouble> {
+fn exchange(address: SocketAddr, asked: &Asked) -> Result<(), Error> {
     let answered = answer(address, asked);
-    let status = answered.map_err(|e| Trouble::at_server("asking the mock", e))?;
+    let status = answered.map_err(|e| Error::at_server("asking the mock", e))?;
     if status.is_empty() {
         let words = format!("{} got no answer", asked.path());
-        return Err(Trouble::Measured(words));
+        return Err(Error::Measured(words));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use crate::target::servers::Servers;
 use crate::target::token_bucket::TokenBucket;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ const BUDGET_S: u32 = 85;
 /// Exchanges that may fail.
 const ERRORS: f64 = 0.01;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let searches = bench.pick(TARGETS.len(), SHORT);
     let mut targets = TARGETS.iter();
     let done = bench.repeat(
@@ -107,7 +107,7 @@ struct Search {
     said: String,
 }
 
-fn search(bench: &Bench, target: Known) -> Result<Search, Trouble> {
+fn search(bench: &Bench, target: Known) -> Result<Search, Error> {
     let outcome = match target {
         Known::Bucket(per_s) => {
             let bucket = TokenBucket::start(per_s)?;
@@ -122,7 +122,7 @@ fn search(bench: &Bench, target: Known) -> Result<Search, Trouble> {
     let capacity = outcome.summary.pointer("/arms/main/capacity");
     let capacity = capacity
         .filter(|found| !found.is_null())
-        .ok_or_else(|| Trouble::Measured(format!("no search: {}", outcome.verdict())))?;
+        .ok_or_else(|| Error::Measured(format!("no search: {}", outcome.verdict())))?;
     Ok(Search {
         target,
         lower: capacity["lower_per_s"].as_f64(),
@@ -131,7 +131,7 @@ fn search(bench: &Bench, target: Known) -> Result<Search, Trouble> {
     })
 }
 
-fn searched(bench: &Bench, address: SocketAddr) -> Result<Outcome, Trouble> {
+fn searched(bench: &Bench, address: SocketAddr) -> Result<Outcome, Error> {
     bench.run(&experiment(address), f64::from(BUDGET_S))
 }
 

@@ -16,7 +16,7 @@ mod upstream;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Repetition, Trouble};
+use crate::bench::{Bench, Error, Outcome, Repetition};
 use crate::subject;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ struct Injected {
     kind: &'static str,
     component: Option<&'static str>,
     /// One run with it.
-    inject: fn(&Bench) -> Result<Outcome, Trouble>,
+    inject: fn(&Bench) -> Result<Outcome, Error>,
 }
 
 const CAUSES: [Injected; 10] = [
@@ -65,7 +65,7 @@ struct Named {
     probes_cores: f64,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let times = bench.pick(5, 1);
     let (mut bars, mut right, mut wrong, mut all) = (Vec::new(), 0, Vec::new(), 0);
     let mut dearest = 0.0_f64;
@@ -75,8 +75,8 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         let (done, seen) = bench.witnessed(|| bench.repeat(cause.what, times, once, words));
         let done = match done {
             Ok(done) => done,
-            Err(trouble) => {
-                bars.push(Bar::trouble(cause.what, &trouble).during(seen));
+            Err(error) => {
+                bars.push(Bar::error(cause.what, &error).during(seen));
                 continue;
             }
         };
@@ -119,7 +119,7 @@ fn list(items: &[String]) -> String {
     }
 }
 
-fn named(outcome: &Outcome) -> Result<Named, Trouble> {
+fn named(outcome: &Outcome) -> Result<Named, Error> {
     let first = outcome
         .summary
         .pointer("/arms/main/bottleneck/causes/0")
@@ -169,8 +169,8 @@ fn through_subject(
     placement: &Value,
     upstream: &Value,
     load: Value,
-) -> Result<Value, Trouble> {
-    let here = std::env::current_exe().map_err(|e| Trouble::io("finding this program", e))?;
+) -> Result<Value, Error> {
+    let here = std::env::current_exe().map_err(|e| Error::io("finding this program", e))?;
     let mut command = vec![here.display().to_string()];
     command.extend([subject::WORD, "--port", "${self.port}"].map(str::to_owned));
     command.extend(arguments.iter().map(|argument| (*argument).to_owned()));

@@ -1,10 +1,10 @@
 //! Runs in which nothing is wrong must not be called wrong. A run in which the witness saw the machine stall is excused.
 //!
-//! Half of them use a mock of the lab's own and enough load for the lookout, so that criteria 9 and 10 are asked too.
+//! Half of them use a mock of the lab's own and enough load for the canary, so that criteria 9 and 10 are asked too.
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Mark, Outcome, Trouble, measure, measure_own_mock};
+use crate::bench::{Bench, Error, Mark, Outcome, measure, measure_own_mock};
 use crate::mock::Mock;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -33,10 +33,10 @@ struct Kind {
     seconds: f64,
     rate: u32,
     connections: u32,
-    measure: fn(&Bench, &Kind) -> Result<Outcome, Trouble>,
+    measure: fn(&Bench, &Kind) -> Result<Outcome, Error>,
 }
 
-/// The second has the 10,000 arrivals and 20 connections from which on the generator has a lookout.
+/// The second has the 10,000 arrivals and 20 connections from which on the generator has a canary.
 const KINDS: [Kind; 2] = [
     Kind {
         name: "an external mock at 500/s",
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-fn against_external(bench: &Bench, kind: &Kind) -> Result<Outcome, Trouble> {
+fn against_external(bench: &Bench, kind: &Kind) -> Result<Outcome, Error> {
     let mock = Mock::start(bench, &[])?;
     let experiment = measure(mock.address, PATH, kind.load());
     let outcome = bench.run(&experiment, WARMUP_S + kind.seconds)?;
@@ -71,12 +71,12 @@ fn against_external(bench: &Bench, kind: &Kind) -> Result<Outcome, Trouble> {
     Ok(outcome)
 }
 
-fn against_own(bench: &Bench, kind: &Kind) -> Result<Outcome, Trouble> {
+fn against_own(bench: &Bench, kind: &Kind) -> Result<Outcome, Error> {
     let experiment = measure_own_mock(PATH, kind.load());
     bench.run(&experiment, WARMUP_S + kind.seconds)
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (wanted, most) = bench.pick((50, 120), (2, 6));
     let (mut quiet, mut excused, mut excused_alarmed) = (Tally::default(), 0, 0);
     while quiet.runs() < wanted && quiet.runs() + excused < most {

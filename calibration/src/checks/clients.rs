@@ -5,7 +5,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::mock::Mock;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -55,7 +55,7 @@ static CLIENTS: [Client; 3] = [
     },
 ];
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let mut bars = Vec::new();
     for client in &CLIENTS {
         bench.progress(client.tool);
@@ -68,12 +68,12 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn drive(bench: &Bench, client: &Client, what: &str) -> Result<Vec<Bar>, Trouble> {
+fn drive(bench: &Bench, client: &Client, what: &str) -> Result<Vec<Bar>, Error> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let needs: PathBuf = repository.join("target/peers").join(client.needs);
     if !needs.exists() {
         let reason = format!("`bench/peers/install {}` brings it", client.tool);
-        return Err(Trouble::Missing(reason));
+        return Err(Error::Missing(reason));
     }
     let mock = Mock::start_with(bench, &[], &["--max-request-journal-entries=1000"])?;
     let mut command = (client.program)(&needs);
@@ -93,10 +93,10 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Runs a program that prints `ok NAME` or `failed NAME: why` for every step; one at least, and it fails if one does.
-    pub(super) fn of(command: &mut Command, name: &str) -> Result<Self, Trouble> {
+    pub(super) fn of(command: &mut Command, name: &str) -> Result<Self, Error> {
         let output = command
             .output()
-            .map_err(Trouble::when(format!("starting {name}")))?;
+            .map_err(Error::when(format!("starting {name}")))?;
         Ok(Self::read(&output))
     }
 

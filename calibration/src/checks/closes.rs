@@ -3,7 +3,7 @@
 use super::Check;
 use crate::asking::ask;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::interrupt;
 use crate::target::moody::{Executions, Moody};
@@ -45,7 +45,7 @@ struct Seen {
     posts: Box<[AtomicU8]>,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let posts = bench.pick(100_000, 500);
     let moody = Moody::start(posts)?;
     // About a fifth of its requests meet a connection that closes: each may be repeated.

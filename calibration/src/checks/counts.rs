@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Running, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, Running, measure};
 use crate::clock;
 use crate::mock::Mock;
 use crate::target::resetting::Resetting;
@@ -18,7 +18,7 @@ pub const CHECK: Check = Check {
     run,
 };
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(10.0, 3.0);
     let parts: [(&str, Part); 4] = [
         ("clean", clean),
@@ -34,7 +34,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// One part: a run of so many seconds.
-type Part = fn(&Bench, f64) -> Result<Vec<Bar>, Trouble>;
+type Part = fn(&Bench, f64) -> Result<Vec<Bar>, Error>;
 
 fn experiment(target: SocketAddr, seconds: f64) -> Value {
     // No warm-up: the other end counts from its first request.
@@ -42,7 +42,7 @@ fn experiment(target: SocketAddr, seconds: f64) -> Value {
     measure(target, "/json/valid", load)
 }
 
-fn clean(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
+fn clean(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Error> {
     let mock = Mock::start(bench, &[])?;
     let outcome = bench.run(&experiment(mock.address, seconds), seconds)?;
     let totals = mock.stop()?;
@@ -59,7 +59,7 @@ fn clean(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
     ])
 }
 
-fn killed(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
+fn killed(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Error> {
     let mock = Mock::start(bench, &[])?;
     let running = halfway(bench, &mock, seconds)?;
     let totals = mock.bury()?;
@@ -70,7 +70,7 @@ fn killed(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
     ])
 }
 
-fn stopped(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
+fn stopped(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Error> {
     let mock = Mock::start(bench, &[])?;
     let running = halfway(bench, &mock, seconds)?;
     mock.signal(Signal::STOP)?;
@@ -90,7 +90,7 @@ fn stopped(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
     ])
 }
 
-fn reset(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
+fn reset(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Error> {
     let target = Resetting::start(100)?;
     let outcome = bench.run(&experiment(target.address(), seconds), seconds)?;
     let (received, reset) = target.stop();
@@ -109,7 +109,7 @@ fn reset(bench: &Bench, seconds: f64) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// A run that has half of its load behind it.
-fn halfway(bench: &Bench, mock: &Mock, seconds: f64) -> Result<Running, Trouble> {
+fn halfway(bench: &Bench, mock: &Mock, seconds: f64) -> Result<Running, Error> {
     let running = bench.start(&experiment(mock.address, seconds), seconds)?;
     running.generator()?;
     clock::pause(Duration::from_secs_f64(seconds / 2.0));
@@ -117,7 +117,7 @@ fn halfway(bench: &Bench, mock: &Mock, seconds: f64) -> Result<Running, Trouble>
 }
 
 /// `intended = sent + dropped` and `sent = Σ outcomes + in flight`, exactly.
-fn own(name: &str, outcome: &Outcome) -> Result<Bar, Trouble> {
+fn own(name: &str, outcome: &Outcome) -> Result<Bar, Error> {
     let arm = |path: &str| outcome.main(path);
     let answered: f64 = outcome.summary["arms"]["main"]["outcomes"]["answered"]
         .as_object()
@@ -154,7 +154,7 @@ fn own(name: &str, outcome: &Outcome) -> Result<Bar, Trouble> {
 }
 
 /// A mock that was killed or stopped has received at least what was answered and at most what was sent.
-fn bounds(name: &str, outcome: &Outcome, totals: &Totals) -> Result<Bar, Trouble> {
+fn bounds(name: &str, outcome: &Outcome, totals: &Totals) -> Result<Bar, Error> {
     let answered = outcome.main("outcomes/answered/200")?;
     let (sent, received) = (outcome.main("sent")?, received(totals));
     #[expect(

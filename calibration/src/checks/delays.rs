@@ -8,7 +8,7 @@ use super::{
     lognormal::{UNDER_WAY_S, undisturbed},
 };
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::interval_log::service_times;
 use crate::mock::Mock;
 use crate::queueing::{chi_square_quantile, normal_share};
@@ -44,7 +44,7 @@ const Z: f64 = 3.09;
 /// Counts below this are put together with the next.
 const FEWEST: f64 = 10.0;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(60, 4);
     let mock = Mock::start_with(bench, &stubs(), &[])?;
     bench.progress(&format!("delays: one run of {seconds} s"));
@@ -63,7 +63,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         &stalls,
     );
     if times.is_empty() {
-        return Err(Trouble::Missing("a stall in every second".to_owned()));
+        return Err(Error::Missing("a stall in every second".to_owned()));
     }
     let mut bars = vec![Bar::shown(
         "answers in undisturbed seconds",
@@ -130,12 +130,12 @@ fn experiment(mock: &Mock, seconds: u32) -> Value {
 }
 
 /// How late the answers with a fixed delay were: those from its millisecond to the end of the gap behind it.
-fn lateness(times: &TimeHistogram, millis: u32, gap: u32) -> Result<Bar, Trouble> {
+fn lateness(times: &TimeHistogram, millis: u32, gap: u32) -> Result<Bar, Error> {
     let from = f64::from(millis) / 1e3;
     let early = times.count_at_most(from);
     let count = times.count_at_most(f64::from(millis + gap) / 1e3) - early;
     if count == 0 {
-        return Err(Trouble::Measured(format!("no answer took {millis} ms")));
+        return Err(Error::Measured(format!("no answer took {millis} ms")));
     }
     let share = |part: f64| {
         #[expect(
@@ -159,7 +159,7 @@ fn lateness(times: &TimeHistogram, millis: u32, gap: u32) -> Result<Bar, Trouble
 }
 
 /// What the mock itself says of all its delays: what of their lateness is not in it came on the way to the generator.
-fn own_lateness(metrics: &str) -> Result<Bar, Trouble> {
+fn own_lateness(metrics: &str) -> Result<Bar, Error> {
     let within = |bound: &str| -> f64 {
         let samples = metrics.lines().filter_map(|line| line.rsplit_once(' '));
         let bucket = |name: &str| {
@@ -173,7 +173,7 @@ fn own_lateness(metrics: &str) -> Result<Bar, Trouble> {
     };
     let all = within("+Inf");
     if all < 0.5 {
-        return Err(Trouble::Measured("the mock has delayed nothing".to_owned()));
+        return Err(Error::Measured("the mock has delayed nothing".to_owned()));
     }
     let shares = OWN_BOUNDS.map(|(bound, words)| {
         let share = within(bound) / all * 100.0;

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Error, measure};
 use crate::clock;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
@@ -36,7 +36,7 @@ struct Course {
     most: f64,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     // Histograms are there, buffers have their size and the code has been read when the first part is over.
     let (seconds, first) = bench.pick((300, 30), (5, 2));
     let mock = Mock::start(bench, &[])?;

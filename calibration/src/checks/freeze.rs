@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::clock;
 use crate::mock::Mock;
 use crate::queueing::Freeze;
@@ -62,7 +62,7 @@ const LONG: [Combination; 3] = [
 ];
 const SHORT: [Combination; 1] = [combination(0.5, 5.0, 500)];
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     bench.progress("how fast the mock drains a backlog");
     let capacity = capacity(bench)?;
     let bars = bench.pick(&LONG[..], &SHORT[..]).iter().flat_map(|with| {
@@ -74,7 +74,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// Answers per second when every connection sends as soon as it is answered: the rate at which a backlog drains.
-pub fn capacity(bench: &Bench) -> Result<f64, Trouble> {
+pub fn capacity(bench: &Bench) -> Result<f64, Error> {
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "users": CONNECTIONS, "warmup": "1s", "duration": "2s" });
     let outcome = bench.run(&measure(mock.address, "/json/valid", load), 3.0)?;
@@ -82,7 +82,7 @@ pub fn capacity(bench: &Bench) -> Result<f64, Trouble> {
     outcome.main("achieved_per_s")
 }
 
-fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, Trouble> {
+fn frozen(bench: &Bench, with: &Combination, capacity: f64) -> Result<Vec<Bar>, Error> {
     let mark = bench.witness.mark();
     let mock = Mock::start(bench, &[])?;
     let load = json!({
@@ -161,7 +161,7 @@ fn valid(name: &str, outcome: &Outcome, seen: Seen) -> Bar {
 }
 
 /// Stops the mock for some seconds; how many they were by the clock.
-pub fn stand_still(mock: &Mock, seconds: f64) -> Result<f64, Trouble> {
+pub fn stand_still(mock: &Mock, seconds: f64) -> Result<f64, Error> {
     let before = clock::now();
     mock.signal(Signal::STOP)?;
     clock::until(before + Duration::from_secs_f64(seconds));

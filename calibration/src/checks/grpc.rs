@@ -7,7 +7,7 @@
 use super::Check;
 use super::h2spec::peer;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::foreign::Foreign;
 use crate::gateway::Gateway;
@@ -132,7 +132,7 @@ impl Secured {
     }
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let mut bars = Vec::new();
     for way in WAYS {
         bench.progress(way.name());
@@ -142,7 +142,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn examine(bench: &Bench, way: Secured) -> Result<Bar, Trouble> {
+fn examine(bench: &Bench, way: Secured) -> Result<Bar, Error> {
     let client = peer("grpc-client")?;
     let papers = Papers::issue(bench.directory()?)?;
     let upstream = upstream(&peer("grpc-server")?, way, &papers)?;
@@ -172,13 +172,13 @@ fn examine(bench: &Bench, way: Secured) -> Result<Bar, Trouble> {
 }
 
 impl Papers {
-    fn issue(directory: PathBuf) -> Result<Self, Trouble> {
+    fn issue(directory: PathBuf) -> Result<Self, Error> {
         let authority = Authority::new()?;
         let issued = authority.issue(&["localhost"])?;
         let write = |name, text: &str| {
             let path = directory.join(name);
             let written = std::fs::write(&path, text);
-            written.map_err(Trouble::when(format!("writing {name}")))?;
+            written.map_err(Error::when(format!("writing {name}")))?;
             Ok(path)
         };
         Ok(Self {
@@ -189,7 +189,7 @@ impl Papers {
     }
 }
 
-fn upstream(program: &Path, way: Secured, papers: &Papers) -> Result<Foreign, Trouble> {
+fn upstream(program: &Path, way: Secured, papers: &Papers) -> Result<Foreign, Error> {
     Foreign::told("grpc-server", |address| {
         let mut command = Command::new(program);
         command.arg(format!("--port={}", address.port()));
@@ -207,7 +207,7 @@ fn gateway(
     upstream: SocketAddr,
     way: Secured,
     papers: &Papers,
-) -> Result<Gateway, Trouble> {
+) -> Result<Gateway, Error> {
     let Papers {
         certificate,
         key,
@@ -232,14 +232,9 @@ fn gateway(
 }
 
 /// Has the client call a case.
-fn call(
-    bench: &Bench,
-    program: &Path,
-    case: &Case,
-    server: &Server<'_>,
-) -> Result<Outcome, Trouble> {
+fn call(bench: &Bench, program: &Path, case: &Case, server: &Server<'_>) -> Result<Outcome, Error> {
     let said = bench.directory()?.join("said");
-    let log = File::create(&said).map_err(Trouble::when("creating a log"))?;
+    let log = File::create(&said).map_err(Error::when("creating a log"))?;
     let mut command = Command::new(program);
     command
         .arg("--server_host=127.0.0.1")
@@ -264,8 +259,8 @@ fn call(
             Ok(Err(last_words(&text).unwrap_or_else(|| status.to_string())))
         }
         // It hangs.
-        Err(Trouble::Measured(words)) => Ok(Err(words)),
-        Err(trouble) => Err(trouble),
+        Err(Error::Measured(words)) => Ok(Err(words)),
+        Err(error) => Err(error),
     }
 }
 

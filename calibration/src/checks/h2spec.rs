@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::gateway::Gateway;
 use crate::mock::Mock;
@@ -80,7 +80,7 @@ impl Target {
     }
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let mut bars = Vec::new();
     for target in TARGETS {
         bench.progress(target.name());
@@ -90,7 +90,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn examine(bench: &Bench, target: Target) -> Result<Bar, Trouble> {
+fn examine(bench: &Bench, target: Target) -> Result<Bar, Error> {
     let program = peer("h2spec")?;
     let mock = match target {
         Target::Mock(Transport::Tls) => Mock::start_secured(bench)?,
@@ -134,18 +134,18 @@ fn examine(bench: &Bench, target: Target) -> Result<Bar, Trouble> {
 }
 
 /// A program that `bench/peers/install` brings.
-pub(super) fn peer(name: &str) -> Result<PathBuf, Trouble> {
+pub(super) fn peer(name: &str) -> Result<PathBuf, Error> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/bin");
     let program = peers.join(name);
     match program.exists() {
         true => Ok(program),
-        false => Err(Trouble::Missing(format!(
+        false => Err(Error::Missing(format!(
             "`bench/peers/install {name}` brings it"
         ))),
     }
 }
 
-fn gateway(bench: &Bench, mock: SocketAddr, transport: Transport) -> Result<Gateway, Trouble> {
+fn gateway(bench: &Bench, mock: SocketAddr, transport: Transport) -> Result<Gateway, Error> {
     let (tls, mut files) = match transport {
         Transport::Clear => ("", Vec::new()),
         Transport::Tls => {
@@ -171,10 +171,10 @@ fn ask(
     program: &Path,
     (address, transport): (SocketAddr, Transport),
     sections: &[&str],
-) -> Result<Results, Trouble> {
+) -> Result<Results, Error> {
     let directory = bench.directory()?;
     let report = directory.join("report.xml");
-    let said = File::create(directory.join("said")).map_err(Trouble::when("creating a log"))?;
+    let said = File::create(directory.join("said")).map_err(Error::when("creating a log"))?;
     let mut command = Command::new(program);
     command
         .args(sections)
@@ -192,7 +192,7 @@ fn ask(
     let text = std::fs::read_to_string(&report).map_err(|_| {
         let said = std::fs::read_to_string(directory.join("said")).unwrap_or_default();
         let last = said.lines().last().unwrap_or_default().to_owned();
-        Trouble::Measured(format!("h2spec made no report: {last}"))
+        Error::Measured(format!("h2spec made no report: {last}"))
     })?;
     Ok(results(&text, transport))
 }

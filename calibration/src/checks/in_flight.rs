@@ -4,7 +4,7 @@
 
 use super::{Check, lognormal::undisturbed};
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::interval_log::service_times;
 use crate::memory_of::Memory;
 use crate::mock::Mock;
@@ -31,7 +31,7 @@ const ENOUGH: f64 = 9_900.0;
 /// What the p99 may have more than the delay.
 const ADDED: f64 = 0.005;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(30, 5);
     let stub = json!({
         "request": { "url": "/wait", "method": "GET" },
@@ -67,7 +67,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// How many were under way on the average: what came in a second, times how long each took.
-fn under_way(outcome: &Outcome, seconds: f64) -> Result<Bar, Trouble> {
+fn under_way(outcome: &Outcome, seconds: f64) -> Result<Bar, Error> {
     let count =
         outcome.main("service_time/count")? / seconds * outcome.main("service_time/mean")?;
     Ok(Bar::judged(
@@ -78,7 +78,7 @@ fn under_way(outcome: &Outcome, seconds: f64) -> Result<Bar, Trouble> {
     ))
 }
 
-fn failures(outcome: &Outcome) -> Result<Bar, Trouble> {
+fn failures(outcome: &Outcome) -> Result<Bar, Error> {
     let (intended, dropped) = (outcome.main("intended")?, outcome.main("dropped")?);
     let answered = outcome.main("outcomes/answered/200")?;
     Ok(Bar::judged(
@@ -89,7 +89,7 @@ fn failures(outcome: &Outcome) -> Result<Bar, Trouble> {
     ))
 }
 
-fn added(times: &TimeHistogram, outcome: &Outcome) -> Result<Bar, Trouble> {
+fn added(times: &TimeHistogram, outcome: &Outcome) -> Result<Bar, Error> {
     let what = "added to the delay, p99";
     let quantile = |share| times.quantile(share).map(|time| (time - DELAY) * 1e3);
     let (Some(p50), Some(p99)) = (quantile(0.5), quantile(0.99)) else {

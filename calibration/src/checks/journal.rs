@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use crate::memory_of::Memory;
 use crate::mock::Mock;
 use plimsoll_base::counters::{Counter, Totals};
@@ -27,7 +27,7 @@ const FEWEST: u64 = 4_000;
 /// Requests that warm up nothing but the mock: its code is read, its buffers are there, its journal is as good as empty.
 const FIRST: u32 = 100;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let many = bench.pick(10_000_000, 100_000);
     let small = json!({ "get": "/small" });
     let large = json!({ "post": "/small", "body": "x".repeat(BODY) });
@@ -62,7 +62,7 @@ struct Part {
 }
 
 impl Part {
-    fn measured(&self, bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+    fn measured(&self, bench: &Bench) -> Result<Vec<Bar>, Error> {
         let Self {
             name,
             requests,
@@ -105,14 +105,14 @@ impl Part {
 }
 
 /// A number of an answer.
-fn number(answer: &str, pointer: &str) -> Result<u64, Trouble> {
+fn number(answer: &str, pointer: &str) -> Result<u64, Error> {
     let document: Option<Value> = serde_json::from_str(answer).ok();
     let number = document.and_then(|document| document.pointer(pointer)?.as_u64());
-    number.ok_or_else(|| Trouble::Measured(format!("no number at {pointer} in {answer}")))
+    number.ok_or_else(|| Error::Measured(format!("no number at {pointer} in {answer}")))
 }
 
 /// So many requests, as fast as they are answered.
-fn ask(bench: &Bench, mock: &Mock, requests: u32, step: &Value) -> Result<Outcome, Trouble> {
+fn ask(bench: &Bench, mock: &Mock, requests: u32, step: &Value) -> Result<Outcome, Error> {
     let experiment = json!({
         "version": 1,
         "name": "calibration",
@@ -142,7 +142,7 @@ fn growth(name: &str, requests: u32, before: f64, after: f64) -> Bar {
 }
 
 /// How many the journal has noted, beside the mock's counters and what the generator sent.
-fn exact(name: &str, outcome: &Outcome, totals: &Totals, noted: u64) -> Result<Bar, Trouble> {
+fn exact(name: &str, outcome: &Outcome, totals: &Totals, noted: u64) -> Result<Bar, Error> {
     let (sent, received) = (outcome.main("sent")?, totals.get(Counter::Received));
     // The two calls of the admin API are received and not noted.
     let asked = received - 2;

@@ -5,7 +5,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Error, measure};
 use crate::interval_log::{Interval, response_times};
 use crate::mock::Mock;
 use crate::queueing::lognormal_quantile;
@@ -33,7 +33,7 @@ const ANSWERS: u64 = 100_000;
 /// How long the longest answers are under way, in seconds.
 pub(super) const UNDER_WAY_S: f64 = 0.3;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(110, 4);
     let stub = json!({
         "request": { "url": "/delayed", "method": "GET" },
@@ -66,7 +66,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         let theory = lognormal_quantile(0.020, 0.5, z);
         let measured = times
             .quantile(share)
-            .ok_or_else(|| Trouble::Measured("no second without a stall".to_owned()))?;
+            .ok_or_else(|| Error::Measured("no second without a stall".to_owned()))?;
         let mut bar = Bar::within(figure, measured, theory, SHARE);
         bar.measured = format!("{}; of the whole run {:.3} ms", bar.measured, all * 1e3);
         bars.push(bar);

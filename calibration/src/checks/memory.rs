@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Error, measure};
 use crate::clock;
 use crate::memory_of;
 use crate::mock::Mock;
@@ -34,7 +34,7 @@ struct Memory {
     own: f64,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (short, long) = bench.pick((10, 120), (3, 5));
     // Which rare paths of the program a run takes, and so which of its pages it reads, is chance: a short run gets more than one.
     let mut first = Run::of(bench, short)?;
@@ -80,7 +80,7 @@ fn bar(first: &Run, second: &Run) -> Bar {
 }
 
 impl Run {
-    fn of(bench: &Bench, seconds: u32) -> Result<Self, Trouble> {
+    fn of(bench: &Bench, seconds: u32) -> Result<Self, Error> {
         let mock = Mock::start(bench, &[])?;
         let load = json!({ "rate": format!("{RATE}/s"), "duration": format!("{seconds}s") });
         let mut running = bench.start(

@@ -12,7 +12,7 @@ mod wrk;
 
 use super::{Check, freeze};
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::child::Child;
 use crate::clock;
 use crate::interrupt;
@@ -77,7 +77,7 @@ static PEERS: [Peer; 8] = [
     vegeta::PEER,
 ];
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let work = bench.pick(
         Work {
             seconds: 20,
@@ -96,14 +96,14 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         bench.progress(&command);
         let (bar, seen) = bench.witnessed(|| beside(bench, &work, load, peer));
         // Whatever keeps a peer from being measured is no failure of the instrument.
-        let bar = bar.unwrap_or_else(|trouble| Bar::not_measured(&command, trouble.to_string()));
+        let bar = bar.unwrap_or_else(|error| Bar::not_measured(&command, error.to_string()));
         bars.push(bar.during(seen));
     }
     Ok(bars)
 }
 
 /// Plimsoll: both of its views, and its response times against theory.
-fn own(bench: &Bench, work: &Work, load: f64) -> Result<Vec<Bar>, Trouble> {
+fn own(bench: &Bench, work: &Work, load: f64) -> Result<Vec<Bar>, Error> {
     let mock = Mock::start(bench, &[])?;
     let experiment = json!({
         "rate": format!("{RATE}/s"), "connections": CONNECTIONS,
@@ -134,7 +134,7 @@ fn own(bench: &Bench, work: &Work, load: f64) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn own_view(outcome: &Outcome, view: &str) -> Result<Reported, Trouble> {
+fn own_view(outcome: &Outcome, view: &str) -> Result<Reported, Error> {
     let figure = |name: &str| outcome.main(&format!("{view}/{name}"));
     let count = figure("count")?;
     Ok(Reported {
@@ -147,11 +147,11 @@ fn own_view(outcome: &Outcome, view: &str) -> Result<Reported, Trouble> {
 }
 
 /// One run of another tool.
-fn beside(bench: &Bench, work: &Work, load: f64, peer: &Peer) -> Result<Bar, Trouble> {
+fn beside(bench: &Bench, work: &Work, load: f64, peer: &Peer) -> Result<Bar, Error> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let version = installed(&root, peer.tool)?;
     if interrupt::requested() {
-        return Err(Trouble::Interrupted);
+        return Err(Error::Interrupted);
     }
     let mock = Mock::start(bench, &[])?;
     let command = (peer.command)(work.seconds);
@@ -162,27 +162,26 @@ fn beside(bench: &Bench, work: &Work, load: f64, peer: &Peer) -> Result<Bar, Tro
     mock.stop()?;
     let printed = |name: &str| std::fs::read_to_string(logs.join(name)).unwrap_or_default();
     let output = printed("output");
-    let reported = (peer.read)(&output).ok_or_else(|| {
-        Trouble::Measured(format!("no figures in: {output} {}", printed("errors")))
-    })?;
+    let reported = (peer.read)(&output)
+        .ok_or_else(|| Error::Measured(format!("no figures in: {output} {}", printed("errors"))))?;
     let what = format!("{} {version}: `{command}`", peer.tool);
     Ok(Bar::shown(what, said(truth), reported.to_string()))
 }
 
 /// The version that `bench/peers/install` noted.
-fn installed(root: &Path, tool: &str) -> Result<String, Trouble> {
+fn installed(root: &Path, tool: &str) -> Result<String, Error> {
     std::fs::read_to_string(root.join("target/peers/versions").join(tool))
         .map(|version| version.trim().to_owned())
         .map_err(|_| {
-            Trouble::Missing(format!(
+            Error::Missing(format!(
                 "not installed; `bench/peers/install {tool}` brings it"
             ))
         })
 }
 
 /// Starts a command by the shell, the installed tools first on its path.
-fn start(root: &Path, command: &str, mock: &Mock, logs: &Path) -> Result<Child, Trouble> {
-    let log = |name| File::create(logs.join(name)).map_err(|e| Trouble::io("creating a log", e));
+fn start(root: &Path, command: &str, mock: &Mock, logs: &Path) -> Result<Child, Error> {
+    let log = |name| File::create(logs.join(name)).map_err(|e| Error::io("creating a log", e));
     let bin: PathBuf = root.join("target/peers/bin");
     let host = format!("http://{}", mock.address);
     Child::spawn(
@@ -199,7 +198,7 @@ fn start(root: &Path, command: &str, mock: &Mock, logs: &Path) -> Result<Child, 
 }
 
 /// Freezes the mock in the middle of the load, which begins with the first request; what callers at the rate then meet.
-fn frozen(mock: &Mock, work: &Work, load: f64) -> Result<Freeze, Trouble> {
+fn frozen(mock: &Mock, work: &Work, load: f64) -> Result<Freeze, Error> {
     mock.first_request(OVERHEAD)?;
     let run = f64::from(work.seconds);
     clock::pause(Duration::from_secs_f64((run - work.freeze_s) / 2.0));

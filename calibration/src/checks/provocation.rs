@@ -15,7 +15,7 @@ pub use quota::Group;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Repetition, Trouble};
+use crate::bench::{Bench, Error, Outcome, Repetition};
 use crate::clock;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ struct Provocation {
     /// The criteria of which one must be named.
     criteria: &'static [u64],
     /// One disturbed run.
-    provoke: fn(&Bench) -> Result<Outcome, Trouble>,
+    provoke: fn(&Bench) -> Result<Outcome, Error>,
 }
 
 const PROVOCATIONS: [Provocation; 7] = [
@@ -49,7 +49,7 @@ const SECONDS: f64 = 3.0;
 /// How long what stops is stopped.
 const DISTURBANCE: Duration = Duration::from_millis(200);
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let times = bench.pick(20, 1);
     let bars = PROVOCATIONS.iter().flat_map(|provocation| {
         let bar = || provoked(bench, provocation, times).map(|bar| vec![bar]);
@@ -58,7 +58,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars.collect())
 }
 
-fn provoked(bench: &Bench, provocation: &Provocation, times: usize) -> Result<Bar, Trouble> {
+fn provoked(bench: &Bench, provocation: &Provocation, times: usize) -> Result<Bar, Error> {
     let once = || Ok((provocation.provoke)(bench)?.alarms());
     let done = bench.repeat(provocation.what, times, once, |a| format!("{a:?}"))?;
     let is_named = |repetition: &&Repetition<Vec<u64>>| {

@@ -13,7 +13,7 @@ use super::{
     lognormal::{UNDER_WAY_S, undisturbed},
 };
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Repetition, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, Repetition, measure};
 use crate::clock;
 use crate::interval_log::response_times;
 use crate::rounds::{self, Promise, Round, others_bar};
@@ -54,7 +54,7 @@ struct Load {
     failed: f64,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let bars = [Manner::Hangs, Manner::Killed]
         .into_iter()
         .flat_map(|manner| {
@@ -65,7 +65,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars.collect())
 }
 
-fn takes_away(bench: &Bench, manner: Manner) -> Result<Vec<Bar>, Trouble> {
+fn takes_away(bench: &Bench, manner: Manner) -> Result<Vec<Bar>, Error> {
     let mut setting = Setting::start(bench, manner)?;
     // What a first load needs once belongs to no side.
     load(bench, &mut setting, |_| Ok(()))?;
@@ -80,7 +80,7 @@ fn takes_away(bench: &Bench, manner: Manner) -> Result<Vec<Bar>, Trouble> {
     ];
     match limits::bars(&mut setting) {
         Ok(found) => bars.extend(found),
-        Err(trouble) => bars.push(Bar::trouble("limits", &trouble)),
+        Err(error) => bars.push(Bar::error("limits", &error)),
     }
     let (records, told) = setting.stop()?;
     bars.push(records_bar(records, &told));
@@ -93,7 +93,7 @@ fn takes_away(bench: &Bench, manner: Manner) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// One round: what Redis' absence makes of the p99. In the end Redis is there, whatever went wrong.
-fn round(bench: &Bench, setting: &mut Setting) -> Result<Round, Trouble> {
+fn round(bench: &Bench, setting: &mut Setting) -> Result<Round, Error> {
     let first = load(bench, setting, |_| Ok(()))?;
     let away = without_redis(bench, setting);
     setting.back()?;
@@ -114,7 +114,7 @@ fn round(bench: &Bench, setting: &mut Setting) -> Result<Round, Trouble> {
 }
 
 /// The load in which Redis leaves, and one more.
-fn without_redis(bench: &Bench, setting: &mut Setting) -> Result<[Load; 2], Trouble> {
+fn without_redis(bench: &Bench, setting: &mut Setting) -> Result<[Load; 2], Error> {
     let leaving = load(bench, setting, |setting| {
         setting.leave()?;
         setting.waits_for(Said::Fail)
@@ -133,8 +133,8 @@ fn middle(one: Load, other: Load) -> f64 {
 fn load(
     bench: &Bench,
     setting: &mut Setting,
-    meanwhile: impl FnOnce(&mut Setting) -> Result<(), Trouble>,
-) -> Result<Load, Trouble> {
+    meanwhile: impl FnOnce(&mut Setting) -> Result<(), Error>,
+) -> Result<Load, Error> {
     let seconds = bench.pick(6, 2);
     let before = setting.received()?;
     let mark = bench.witness.mark();
@@ -154,7 +154,7 @@ fn found(
     outcome: &Outcome,
     (first, seconds): (Instant, u32),
     mark: &Mark,
-) -> Result<Load, Trouble> {
+) -> Result<Load, Error> {
     let stalls = bench.witness.stalls_since(mark);
     let intervals = response_times(&outcome.log)?;
     let times = undisturbed(&intervals, f64::from(seconds), first, UNDER_WAY_S, &stalls);

@@ -4,7 +4,7 @@
 use super::Check;
 use crate::asking::{Answer, ask};
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::interrupt;
 use crate::mock::Mock;
@@ -116,7 +116,7 @@ struct Seen {
 
 impl Seen {
     /// From this generation on the gateway shows this certificate.
-    fn shows(&self, generation: u64, certificate: &str) -> Result<(), Trouble> {
+    fn shows(&self, generation: u64, certificate: &str) -> Result<(), Error> {
         let leaf = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(unusable)?;
         let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
         leaves.push((generation, leaf));
@@ -143,7 +143,7 @@ struct Stage<'a> {
     seen: &'a Seen,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let reloads = bench.pick(1000, 24);
     let authority = Authority::new()?;
     let [eu, us] = SHARDS.map(|shard| {
@@ -246,7 +246,7 @@ fn bars(seen: &Seen, reloads: u64) -> Vec<Bar> {
 }
 
 /// One reload. Whom it revokes asks before and after it.
-fn step(stage: &Stage<'_>, next: Generation) -> Result<(), Trouble> {
+fn step(stage: &Stage<'_>, next: Generation) -> Result<(), Error> {
     let seen = stage.seen;
     let revoked = write(stage, next)?;
     let served = revoked.as_ref().map(|caller| once(stage.address, caller));
@@ -281,7 +281,7 @@ fn is_refusal(error: &std::io::Error) -> bool {
 }
 
 /// Writes what is new in a generation; how a client connects that it revokes.
-fn write(stage: &Stage<'_>, next: Generation) -> Result<Option<Arc<ClientConfig>>, Trouble> {
+fn write(stage: &Stage<'_>, next: Generation) -> Result<Option<Arc<ClientConfig>>, Error> {
     let Stage {
         gateway, authority, ..
     } = stage;
@@ -303,7 +303,7 @@ fn write(stage: &Stage<'_>, next: Generation) -> Result<Option<Arc<ClientConfig>
     Ok(revoked)
 }
 
-fn issued(authority: &Authority, number: usize) -> Result<Issued, Trouble> {
+fn issued(authority: &Authority, number: usize) -> Result<Issued, Error> {
     authority.issue_for(Names {
         common_name: "client",
         uris: &[&format!("urn:client/{number}")],
@@ -312,12 +312,12 @@ fn issued(authority: &Authority, number: usize) -> Result<Issued, Trouble> {
 }
 
 /// How a client connects, who shows a certificate of its own and takes up no session.
-fn caller(authority: &Authority, number: usize) -> Result<Arc<ClientConfig>, Trouble> {
+fn caller(authority: &Authority, number: usize) -> Result<Arc<ClientConfig>, Error> {
     showing(authority, &issued(authority, number)?)
 }
 
 /// The same with this certificate.
-fn showing(authority: &Authority, issued: &Issued) -> Result<Arc<ClientConfig>, Trouble> {
+fn showing(authority: &Authority, issued: &Issued) -> Result<Arc<ClientConfig>, Error> {
     let Issued {
         certificate, key, ..
     } = issued;
@@ -338,8 +338,8 @@ fn showing(authority: &Authority, issued: &Issued) -> Result<Arc<ClientConfig>, 
     Ok(Arc::new(config))
 }
 
-fn unusable(error: impl Display) -> Trouble {
-    Trouble::Measured(format!("a client's TLS: {error}"))
+fn unusable(error: impl Display) -> Error {
+    Error::Measured(format!("a client's TLS: {error}"))
 }
 
 /// Asks until it is over, and judges each answer by what was in force before it asked and after it was answered.

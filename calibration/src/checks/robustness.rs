@@ -19,7 +19,7 @@ mod unread;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Repetition, Running, Trouble, measure};
+use crate::bench::{Bench, Error, Repetition, Running, measure};
 use crate::clock;
 use crate::rounds::{self, Promise, Round, others_bar};
 use crate::witness::{Mark, Seen};
@@ -76,7 +76,7 @@ enum When {
     During,
 }
 
-type Begin = fn(&Bench, &Server) -> Result<Box<dyn Attack>, Trouble>;
+type Begin = fn(&Bench, &Server) -> Result<Box<dyn Attack>, Error>;
 
 /// Something that is being done to a server.
 trait Attack {
@@ -84,7 +84,7 @@ trait Attack {
     ///
     /// # Errors
     /// When it was not what it should be, or the server did not do what it must.
-    fn end(self: Box<Self>) -> Result<String, Trouble>;
+    fn end(self: Box<Self>) -> Result<String, Error>;
 }
 
 /// What must have come of a round, and who says so.
@@ -113,7 +113,7 @@ const SECONDS: f64 = 2.0;
 /// When the generator's connections are made.
 const CONNECTED: Duration = Duration::from_millis(700);
 
-fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Trouble> {
+fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Error> {
     let bars = CASES.iter().flat_map(|case| {
         let name = format!("{}: {}", kind.name(), case.what);
         bench.progress(&name);
@@ -142,7 +142,7 @@ impl Case {
     }
 }
 
-fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Trouble> {
+fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Error> {
     let server = Server::start(bench, kind, case.patience)?;
     // What a first load needs once is no growth by the attack.
     others(bench, &server)?;
@@ -213,7 +213,7 @@ struct Others {
 
 impl Others {
     /// Waits for the end of their load, which began at `mark`.
-    fn of(bench: &Bench, running: Running, mark: &Mark) -> Result<Self, Trouble> {
+    fn of(bench: &Bench, running: Running, mark: &Mark) -> Result<Self, Error> {
         let outcome = running.finish()?;
         Ok(Self {
             p99: outcome.main("response_time/p99")?,
@@ -223,12 +223,12 @@ impl Others {
     }
 }
 
-fn others(bench: &Bench, server: &Server) -> Result<Others, Trouble> {
+fn others(bench: &Bench, server: &Server) -> Result<Others, Error> {
     let mark = bench.witness.mark();
     Others::of(bench, begin_others(bench, server)?, &mark)
 }
 
-fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Trouble> {
+fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Error> {
     let load = json!({
         "rate": format!("{RATE}/s"), "connections": 20, "duration": format!("{SECONDS}s"),
     });

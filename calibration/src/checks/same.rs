@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Repetition, Trouble};
+use crate::bench::{Bench, Error, Outcome, Repetition};
 use serde_json::{Value, json};
 
 pub const CHECK: Check = Check {
@@ -19,7 +19,7 @@ const FIGURES: [&str; 2] = ["p50", "p99"];
 const LOAD_S: f64 = 1.5;
 const WARMUP_S: f64 = 0.5;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (comparisons, blocks) = bench.pick((10, 6), (1, 2));
     let experiment = experiment(blocks);
     let seconds = f64::from(2 * blocks) * (WARMUP_S + LOAD_S + 1.0);

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Error, measure};
 use crate::interval_log::{Interval, response_times};
 use crate::queueing::md1_mean_response;
 use crate::target::single_server::{Path, Served, SingleServer};
@@ -50,7 +50,7 @@ const LEVELS: [Level; 3] = [
     },
 ];
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let bars = LEVELS.iter().flat_map(|level| {
         bench.progress(&level.name());
         let bars = || level.measured(bench, bench.pick(level.seconds, 6));
@@ -68,7 +68,7 @@ impl Level {
         f64::from(self.percent) / 100.0
     }
 
-    fn measured(&self, bench: &Bench, seconds: u32) -> Result<Vec<Bar>, Trouble> {
+    fn measured(&self, bench: &Bench, seconds: u32) -> Result<Vec<Bar>, Error> {
         let rate = self.utilisation() / self.service.as_secs_f64();
         let mark = bench.witness.mark();
         let target = SingleServer::start(self.service)?;

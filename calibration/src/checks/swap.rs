@@ -3,7 +3,7 @@
 use super::Check;
 use crate::asking::ask;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use crate::{child, clock, interrupt};
@@ -53,7 +53,7 @@ struct Seen {
 /// The process that has the gateway's place, which is ended when this is dropped.
 struct Place(PathBuf);
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let swaps = bench.pick(20, 2);
     let mock = Mock::start_with(bench, &[], &["--no-request-journal"])?;
     let config = format!(
@@ -100,15 +100,14 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
 }
 
 impl Place {
-    fn pid(&self) -> Result<Pid, Trouble> {
-        let text =
-            std::fs::read_to_string(&self.0).map_err(Trouble::when("reading the pid file"))?;
+    fn pid(&self) -> Result<Pid, Error> {
+        let text = std::fs::read_to_string(&self.0).map_err(Error::when("reading the pid file"))?;
         let pid = text.trim().parse().ok().and_then(Pid::from_raw);
-        pid.ok_or_else(|| Trouble::Measured(format!("the pid file says `{}`", text.trim())))
+        pid.ok_or_else(|| Error::Measured(format!("the pid file says `{}`", text.trim())))
     }
 
     /// Waits for load, swaps, and waits until it has been done.
-    fn swap(&self, seen: &Seen) -> Result<(), Trouble> {
+    fn swap(&self, seen: &Seen) -> Result<(), Error> {
         let before = self.pid()?;
         let answered = seen.answered.load(Ordering::SeqCst);
         wait("load", || {
@@ -131,14 +130,12 @@ impl Drop for Place {
     }
 }
 
-fn wait(what: &str, mut done: impl FnMut() -> Result<bool, Trouble>) -> Result<(), Trouble> {
+fn wait(what: &str, mut done: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
     let deadline = clock::now() + PATIENCE;
     while !done()? {
         interrupt::check()?;
         if clock::now() > deadline {
-            return Err(Trouble::Measured(format!(
-                "{what}: not within {PATIENCE:?}"
-            )));
+            return Err(Error::Measured(format!("{what}: not within {PATIENCE:?}")));
         }
         clock::sleep(LOOK);
     }

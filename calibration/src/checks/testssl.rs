@@ -3,7 +3,7 @@
 use super::Check;
 use super::h2spec::peer;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::gateway::Gateway;
 use crate::mock::Mock;
@@ -55,7 +55,7 @@ struct Findings {
     untested: Vec<String>,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let program = peer("testssl")?;
     let mock = Mock::start(bench, &[])?;
     let authority = Authority::new()?;
@@ -77,8 +77,8 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
         directory.join("authority.pem"),
     );
     std::fs::write(&trusted, authority.certificate())
-        .map_err(Trouble::when("writing a certificate"))?;
-    let said = File::create(directory.join("said")).map_err(Trouble::when("creating a log"))?;
+        .map_err(Error::when("writing a certificate"))?;
+    let said = File::create(directory.join("said")).map_err(Error::when("creating a log"))?;
     let mut command = Command::new(program);
     command
         .args([
@@ -106,9 +106,9 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     gateway.child.terminate()?;
     mock.stop()?;
     let text = std::fs::read_to_string(&report)
-        .map_err(|_| Trouble::Measured("testssl made no report".to_owned()))?;
+        .map_err(|_| Error::Measured("testssl made no report".to_owned()))?;
     let findings = findings(&text)
-        .ok_or_else(|| Trouble::Measured("testssl's report cannot be read".to_owned()))?;
+        .ok_or_else(|| Error::Measured("testssl's report cannot be read".to_owned()))?;
     Ok(vec![bar(&findings)])
 }
 

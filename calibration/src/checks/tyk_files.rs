@@ -6,7 +6,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,7 +29,7 @@ enum Sort {
     Configuration,
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let Some(checkout) = &bench.tyk else {
         let why = "name a checkout of Tyk's gateway with --tyk";
         return Ok(vec![Bar::not_measured("Tyk's own files", why)]);
@@ -92,12 +92,12 @@ fn reasons(fates: &BTreeMap<(Sort, PathBuf), BTreeSet<String>>) -> Vec<Bar> {
 }
 
 /// Files below a directory whose names say JSON or a configuration, in order.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, Trouble> {
-    let trouble = |source| Trouble::io(format!("reading {}", directory.display()), source);
+fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let error = |source| Error::io(format!("reading {}", directory.display()), source);
     let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(trouble)? {
-        let entry = entry.map_err(trouble)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(trouble)?);
+    for entry in fs::read_dir(directory).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(error)?);
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && name != ".git" {
             found.extend(files(&path)?);
@@ -130,15 +130,15 @@ fn sort(path: &Path) -> Option<Sort> {
     }
 }
 
-fn judge_configuration(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, Trouble> {
-    let scratch = tempfile::tempdir().map_err(|e| Trouble::io("making a directory", e))?;
+fn judge_configuration(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, Error> {
+    let scratch = tempfile::tempdir().map_err(|e| Error::io("making a directory", e))?;
     let at = |name: &str| scratch.path().join(name);
     let write = |name: &str, text: &str| {
-        fs::write(at(name), text).map_err(|e| Trouble::io("writing a configuration", e))
+        fs::write(at(name), text).map_err(|e| Error::io("writing a configuration", e))
     };
-    fs::create_dir(at("apps")).map_err(|e| Trouble::io("making a directory", e))?;
+    fs::create_dir(at("apps")).map_err(|e| Error::io("making a directory", e))?;
     write("policies.json", "{}")?;
-    let text = fs::read_to_string(path).map_err(|e| Trouble::io("reading a configuration", e))?;
+    let text = fs::read_to_string(path).map_err(|e| Error::io("reading a configuration", e))?;
     let text = match serde_json::from_str::<Value>(&text) {
         Err(_) => text,
         Ok(mut conf) => {
@@ -164,10 +164,10 @@ fn judge_configuration(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, T
 }
 
 /// Why a file is refused; nothing, if it loads.
-fn judge(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, Trouble> {
+fn judge(bench: &Bench, path: &Path) -> Result<BTreeSet<String>, Error> {
     let mut command = Command::new(&bench.plimsoll);
     let output = command.arg("validate").arg(path).output();
-    let output = output.map_err(|e| Trouble::io("running plimsoll validate", e))?;
+    let output = output.map_err(|e| Error::io("running plimsoll validate", e))?;
     if output.status.success() {
         return Ok(BTreeSet::new());
     }

@@ -13,7 +13,7 @@ mod tap;
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::clock;
 use crate::foreign::Foreign;
 use crate::gateway::Gateway;
@@ -46,7 +46,7 @@ pub const CHECK: Check = Check {
 /// A server that stands behind the gateway: it answers every request with `X-Seen: METHOD TARGET`.
 struct Upstream {
     name: &'static str,
-    start: fn(&Bench) -> Result<Running, Trouble>,
+    start: fn(&Bench) -> Result<Running, Error>,
 }
 
 /// One that runs until this is dropped.
@@ -90,7 +90,7 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// How often that is looked for.
 const LOOK: Duration = Duration::from_millis(2);
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let cases = cases();
     // In the short form every eighth case.
     let step = bench.pick(1, 8);
@@ -116,7 +116,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn behind(bench: &Bench, upstream: &Upstream, cases: &[&Case]) -> Result<Bar, Trouble> {
+fn behind(bench: &Bench, upstream: &Upstream, cases: &[&Case]) -> Result<Bar, Error> {
     let running = (upstream.start)(bench)?;
     let tap = Tap::start(running.address)?;
     let config = format!(

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::target::single_server::SingleServer;
 use serde_json::{Value, json};
 use std::fmt;
@@ -27,7 +27,7 @@ const SEARCHES: usize = 5;
 /// What a search may take, in seconds.
 const BUDGET_S: u32 = 90;
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(&SECONDS[..], &SECONDS[..1]);
     let parts: Vec<Part> = seconds
         .iter()
@@ -72,7 +72,7 @@ impl Part {
         }
     }
 
-    fn bar(&self, bench: &Bench) -> Result<Bar, Trouble> {
+    fn bar(&self, bench: &Bench) -> Result<Bar, Error> {
         match self {
             Self::Throughput(seconds) => {
                 let load = json!({
@@ -124,7 +124,7 @@ fn loaded(
     bench: &Bench,
     seconds: f64,
     experiment: impl FnOnce(SocketAddr) -> Value,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, Error> {
     let server = SingleServer::start(Duration::from_secs_f64(1.0 / PER_S))?;
     let outcome = bench.run(&experiment(server.address()), seconds)?;
     server.stop()?;
@@ -151,7 +151,7 @@ impl Found {
 }
 
 /// Searches within an objective that a queue takes long to miss.
-fn searches(bench: &Bench) -> Result<Bar, Trouble> {
+fn searches(bench: &Bench) -> Result<Bar, Error> {
     let wanted = bench.pick(SEARCHES, 1);
     let done = bench.repeat("used-up", wanted, || search(bench), Found::to_string)?;
     let holding = done.iter().filter_map(|one| one.found.as_ref().ok());
@@ -169,7 +169,7 @@ fn searches(bench: &Bench) -> Result<Bar, Trouble> {
     ))
 }
 
-fn search(bench: &Bench) -> Result<Found, Trouble> {
+fn search(bench: &Bench) -> Result<Found, Error> {
     let outcome = loaded(bench, f64::from(BUDGET_S), |target| {
         let mut experiment = measure(target, "/", json!({ "warmup": "1s", "timeout": "10s" }));
         experiment["method"] = json!({ "capacity": {

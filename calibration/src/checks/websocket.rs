@@ -7,7 +7,7 @@
 use super::Check;
 use super::clients::Steps;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::foreign::Foreign;
 use crate::gateway::Gateway;
 use plimsoll_testbed::authority::Authority;
@@ -50,7 +50,7 @@ impl Between {
     }
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let mut bars = Vec::new();
     for way in WAYS {
         bench.progress(way.name());
@@ -60,12 +60,12 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn drive(bench: &Bench, way: Between) -> Result<Bar, Trouble> {
+fn drive(bench: &Bench, way: Between) -> Result<Bar, Error> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let python = repository.join("target/peers/websockets/bin/python");
     if !python.exists() {
         let reason = "`bench/peers/install websockets` brings it";
-        return Err(Trouble::Missing(reason.to_owned()));
+        return Err(Error::Missing(reason.to_owned()));
     }
     let upstream = repository.join("calibration/upstreams/websocket.py");
     let upstream = Foreign::announced(Command::new(&python).arg(upstream), "websockets")?;
@@ -90,7 +90,7 @@ fn gateway(
     bench: &Bench,
     upstream: SocketAddr,
     transport: Transport,
-) -> Result<(Gateway, Option<PathBuf>), Trouble> {
+) -> Result<(Gateway, Option<PathBuf>), Error> {
     let authority = Authority::new()?;
     let issued = authority.issue(&["localhost"])?;
     let tls = match transport {

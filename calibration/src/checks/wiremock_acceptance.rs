@@ -6,7 +6,7 @@
 
 use super::Check;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -37,7 +37,7 @@ enum Fate {
     Failed(String),
 }
 
-fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let Some(checkout) = &bench.wiremock else {
         let why = "name a checkout of WireMock 3.13.2 with --wiremock";
         return Ok(vec![Bar::not_measured("WireMock's acceptance tests", why)]);
@@ -60,12 +60,12 @@ struct Suite<'a> {
 
 impl<'a> Suite<'a> {
     /// Compiles WireMock's tests and our classes, in a directory that goes with the bench.
-    fn build(bench: &Bench, checkout: &'a Path) -> Result<Self, Trouble> {
+    fn build(bench: &Bench, checkout: &'a Path) -> Result<Self, Error> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let jars = here.join("../target/peers/wiremock-acceptance");
         if !jars.exists() {
             let why = "`bench/peers/install wiremock-acceptance` brings it";
-            return Err(Trouble::Missing(why.to_owned()));
+            return Err(Error::Missing(why.to_owned()));
         }
         let scratch = bench.directory()?;
         let (theirs, ours) = (scratch.join("theirs"), scratch.join("ours"));
@@ -91,14 +91,14 @@ impl<'a> Suite<'a> {
         ]);
         Ok(Self {
             plimsoll: fs::canonicalize(&bench.plimsoll)
-                .map_err(|source| Trouble::io("finding the executable", source))?,
+                .map_err(|source| Error::io("finding the executable", source))?,
             checkout,
             class_path,
         })
     }
 
     /// Runs the classes of a line in one process, and adds what became of their tests.
-    fn run(&self, line: &str, fates: &mut BTreeMap<String, Class>) -> Result<(), Trouble> {
+    fn run(&self, line: &str, fates: &mut BTreeMap<String, Class>) -> Result<(), Error> {
         let (options, classes): (Vec<&str>, Vec<&str>) =
             line.split(' ').partition(|word| word.starts_with('-'));
         let mut plimsoll = OsString::from("-Dplimsoll=");
@@ -117,12 +117,12 @@ impl<'a> Suite<'a> {
             .arg("com.github.tomakehurst.wiremock.Suite")
             .args(classes)
             .current_dir(self.checkout);
-        let output = command.output().map_err(Trouble::when("starting java"))?;
+        let output = command.output().map_err(Error::when("starting java"))?;
         let said = String::from_utf8_lossy(&output.stdout);
         read(&said, fates).ok_or_else(|| {
             let told = String::from_utf8_lossy(&output.stderr);
             let last = told.lines().last().unwrap_or_default();
-            Trouble::Measured(format!(
+            Error::Measured(format!(
                 "{line}: the tests did not come to their end: {last}"
             ))
         })
@@ -136,7 +136,7 @@ const OPENED: [&str; 3] = [
     "--add-opens=java.base/java.util=ALL-UNNAMED",
 ];
 
-fn compile(class_path: &OsString, to: &Path, sources: &[PathBuf]) -> Result<(), Trouble> {
+fn compile(class_path: &OsString, to: &Path, sources: &[PathBuf]) -> Result<(), Error> {
     let mut command = Command::new("javac");
     command
         .args([
@@ -151,14 +151,14 @@ fn compile(class_path: &OsString, to: &Path, sources: &[PathBuf]) -> Result<(), 
         .arg("-d")
         .arg(to)
         .args(sources);
-    let output = command.output().map_err(Trouble::when("starting javac"))?;
+    let output = command.output().map_err(Error::when("starting javac"))?;
     if output.status.success() {
         return Ok(());
     }
     let told = String::from_utf8_lossy(&output.stderr);
     let error = told.lines().find(|line| line.contains("error:"));
     let error = error.unwrap_or("no word of it").to_owned();
-    Err(Trouble::Measured(format!("javac: {error}")))
+    Err(Error::Measured(format!("javac: {error}")))
 }
 
 fn joined(paths: &[PathBuf]) -> OsString {
@@ -173,11 +173,11 @@ fn joined(paths: &[PathBuf]) -> OsString {
 }
 
 /// The sources below a directory.
-fn java_files(directory: &Path) -> Result<Vec<PathBuf>, Trouble> {
-    let trouble = |source| Trouble::io(format!("reading {}", directory.display()), source);
+fn java_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let error = |source| Error::io(format!("reading {}", directory.display()), source);
     let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(trouble)? {
-        let path = entry.map_err(trouble)?.path();
+    for entry in fs::read_dir(directory).map_err(error)? {
+        let path = entry.map_err(error)?.path();
         if path.is_dir() {
             found.extend(java_files(&path)?);
         } else if path

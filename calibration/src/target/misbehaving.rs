@@ -1,7 +1,7 @@
 //! A target that behaves badly, always in the same manner.
 
 use super::{Acceptor, next_request};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use socket2::SockRef;
 use std::io::Write as _;
@@ -36,7 +36,7 @@ pub struct Misbehaving {
 
 impl Misbehaving {
     /// Starts it.
-    pub fn start(manner: Manner) -> Result<Self, Trouble> {
+    pub fn start(manner: Manner) -> Result<Self, Error> {
         let acceptor = Acceptor::start(move |stream, stop| {
             if serve(stream, stop, manner).is_err() {
                 // The client is gone: it did not wait for the end.

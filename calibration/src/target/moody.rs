@@ -2,7 +2,7 @@
 //! knows how often each POST was executed.
 
 use super::{ANSWER, Acceptor};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Executions {
 
 impl Moody {
     /// Starts it, for so many POSTs.
-    pub fn start(posts: usize) -> Result<Self, Trouble> {
+    pub fn start(posts: usize) -> Result<Self, Error> {
         let executions = Arc::new(Executions {
             gets: AtomicU64::new(0),
             posts: (0..posts).map(|_| AtomicU8::new(0)).collect(),

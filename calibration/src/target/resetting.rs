@@ -1,7 +1,7 @@
 //! A target that answers, but resets the connection of every n-th request instead, and counts both.
 
 use super::{ANSWER, Acceptor, next_request};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use socket2::SockRef;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -23,7 +23,7 @@ struct Counts {
 
 impl Resetting {
     /// Starts it; every `every`-th request is reset.
-    pub fn start(every: u64) -> Result<Self, Trouble> {
+    pub fn start(every: u64) -> Result<Self, Error> {
         let counts = Arc::new(Counts::default());
         let own = Arc::clone(&counts);
         let acceptor = Acceptor::start(move |stream, stop| serve(stream, stop, every, &own))?;

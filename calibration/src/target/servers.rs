@@ -6,7 +6,7 @@
 //! to be written.
 
 use super::{ANSWER, Acceptor, next_request};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -27,7 +27,7 @@ struct Queue {
 
 impl Servers {
     /// Starts so many servers, at least one, with this service time.
-    pub fn start(servers: usize, service: Duration) -> Result<Self, Trouble> {
+    pub fn start(servers: usize, service: Duration) -> Result<Self, Error> {
         let queue = Queue {
             free: Mutex::new(vec![clock::now(); servers]),
             service,

@@ -5,7 +5,7 @@
 //! and a stall of the machine delays whom it meets but takes no capacity from those behind.
 
 use super::{ANSWER, Acceptor, next_request};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -47,7 +47,7 @@ struct Request {
 
 impl SingleServer {
     /// Starts it with this service time.
-    pub fn start(service: Duration) -> Result<Self, Trouble> {
+    pub fn start(service: Duration) -> Result<Self, Error> {
         let (sender, receiver) = sync_channel(QUEUE);
         let acceptor = Acceptor::start(move |stream, stop| read(stream, stop, &sender))?;
         let server = std::thread::spawn(move || serve(&receiver, service));
@@ -60,11 +60,11 @@ impl SingleServer {
     }
 
     /// Ends it and says what its arrivals had to expect.
-    pub fn stop(self) -> Result<Path, Trouble> {
+    pub fn stop(self) -> Result<Path, Error> {
         drop(self.acceptor);
         self.server
             .join()
-            .map_err(|_| Trouble::Measured("the single server panicked".to_owned()))
+            .map_err(|_| Error::Measured("the single server panicked".to_owned()))
     }
 }
 

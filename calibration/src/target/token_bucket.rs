@@ -2,7 +2,7 @@
 //! time, so that only the refusals tell.
 
 use super::{ANSWER, Acceptor, next_request};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -30,7 +30,7 @@ struct Bucket {
 
 impl TokenBucket {
     /// Starts one that gives out so many tokens a second.
-    pub fn start(per_s: f64) -> Result<Self, Trouble> {
+    pub fn start(per_s: f64) -> Result<Self, Error> {
         let bucket = Bucket {
             due: Mutex::new(clock::now()),
             apart: Duration::from_secs_f64(1.0 / per_s),

@@ -6,8 +6,10 @@
 pub mod counters;
 pub mod document;
 pub mod histogram;
+pub mod ignored;
 pub mod interval_log;
 pub mod outcome;
+pub mod outcome_class;
 pub mod random;
 pub mod reason;
 pub mod tally;

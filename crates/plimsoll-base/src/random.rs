@@ -22,8 +22,8 @@ pub enum Stream {
     Order = 5,
     /// Resampling in statistics.
     Resample = 6,
-    /// Which arrivals are the lookout's.
-    Lookout = 7,
+    /// Which arrivals are the canary's.
+    Canary = 7,
     /// The ways that iterations take through their scenario.
     Ways = 8,
     /// The rows that feeders deal.

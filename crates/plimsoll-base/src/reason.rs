@@ -2,7 +2,7 @@
 //!
 //! An exchange without an answer has exactly one reason, and a reason belongs to one outcome: the counts of an outcome's reasons add up to it.
 
-use crate::outcome::OutcomeClass;
+use crate::outcome_class::OutcomeClass;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Makes the enum and its table from one list.

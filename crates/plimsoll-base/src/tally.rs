@@ -3,7 +3,7 @@
 //! The generator says them per second, the record of a run holds them per block. What enters a figure is left to `report`.
 
 use crate::histogram::TimeHistogram;
-use crate::outcome::OutcomeClass;
+use crate::outcome_class::OutcomeClass;
 use crate::reason::Reason;
 use crate::time_kind::TimeKind;
 use schemars::JsonSchema;

@@ -1,21 +1,22 @@
 //! A shard at work: accepts clients, owns their tasks, takes over what a reload brings, and sees its clients through when the gateway stops.
 
-use crate::analytics::Feed;
+use crate::analytics::RecordSender;
 use crate::answer::{Answer, Delivery};
 use crate::clock::until;
 use crate::connection;
-use crate::doors::{Door, DoorId, Doors};
+use crate::connection_registry::Showing;
 use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
+use crate::listener_set::{ListenerId, ListenerSet, ListenerSpec};
 use crate::metrics::ShardMetrics;
 use crate::mirror::Mirrors;
 use crate::reload::{Change, Message, Unfinished};
-use crate::roll::Showing;
 use crate::service::Service;
-use crate::shard::{Crowds, Held, Shard};
+use crate::shard::{ConnectionLimiters, Held, Shard};
 use crate::tracing::Tracer;
 use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Row;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -38,14 +39,14 @@ pub(crate) struct Share {
     pub(crate) blueprint: Arc<Blueprint>,
     pub(crate) placement: Placement,
     pub(crate) open: Arc<AtomicU32>,
-    pub(crate) crowds: Crowds,
+    pub(crate) limiters: ConnectionLimiters,
     pub(crate) metrics: Arc<ShardMetrics>,
     pub(crate) counters: Row,
-    pub(crate) feed: Option<Feed>,
+    pub(crate) feed: Option<RecordSender>,
     /// Where spans go, if there are any.
-    pub(crate) spans: Option<Feed>,
+    pub(crate) spans: Option<RecordSender>,
     /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
-    pub(crate) doors: Vec<Door>,
+    pub(crate) listeners: Vec<ListenerSpec>,
     /// What reloads bring.
     pub(crate) changes: mpsc::Receiver<Message>,
     /// To be let go of when it drains; and whether another process has them.
@@ -54,14 +55,14 @@ pub(crate) struct Share {
 
 impl Shard {
     /// The shard that a share makes; what it listens on is left out.
-    pub(crate) fn new(share: Share) -> (Self, Vec<Door>, mpsc::Receiver<Message>) {
+    pub(crate) fn new(share: Share) -> (Self, Vec<ListenerSpec>, mpsc::Receiver<Message>) {
         let first = Generation::new(share.blueprint, &share.placement, None);
         let shard = Self {
             current: RefCell::new(Rc::new(first)),
             earlier: RefCell::default(),
             placement: share.placement,
             open: share.open,
-            crowds: share.crowds,
+            limiters: share.limiters,
             metrics: share.metrics,
             counters: share.counters,
             analytics: share.feed.map(RefCell::new),
@@ -76,33 +77,33 @@ impl Shard {
             held: Held::default(),
             mirrors: Mirrors::default(),
             streams: Rc::default(),
-            roll: RefCell::default(),
+            registry: RefCell::default(),
             sockets: share.sockets,
         };
-        (shard, share.doors, share.changes)
+        (shard, share.listeners, share.changes)
     }
 
-    /// Serves the clients of `doors` until `stop`, then drains. Returns how many exchanges had to be cut off.
+    /// Serves the clients of `listeners` until `stop`, then drains. Returns how many exchanges had to be cut off.
     pub(crate) async fn run(
         self: Rc<Self>,
-        doors: Vec<Door>,
+        listeners: Vec<ListenerSpec>,
         mut changes: mpsc::Receiver<Message>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<usize> {
         let mut clients = JoinSet::new();
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut entrances = Doors::new(Arc::clone(&self.metrics));
-        let mut result = entrances.become_these(doors);
+        let mut entrances = ListenerSet::new(Arc::clone(&self.metrics));
+        let mut result = entrances.reconcile(listeners);
         // When requests are not taken any more, once that is known.
         let mut leaves: Option<Instant> = None;
         while result.is_ok() {
             tokio::select! {
                 accepted = entrances.accept() => match accepted {
-                    Ok((stream, door)) => self.admit(&mut clients, stream, door),
+                    Ok((stream, listener_id)) => self.admit(&mut clients, stream, listener_id),
                     Err(error) => result = Err(error),
                 },
-                Some(ended) = clients.join_next_with_id(), if !clients.is_empty() => self.departed(&clients, ended),
+                Some(ended) = clients.join_next_with_id(), if !clients.is_empty() => self.on_closed(&clients, ended),
                 Some(message) = changes.recv() => match message {
                     Message::Change(change) => result = self.change(change, &mut entrances).await,
                     Message::Ask(generation, reply) => if reply.send(self.changing_before(generation)).is_err() {
@@ -114,7 +115,7 @@ impl Shard {
                     // A successor takes whoever comes: nobody needs to be told first.
                     let leave = match self.sockets.have_a_successor() {
                         true => Duration::ZERO,
-                        false => self.timeouts().leave,
+                        false => self.timeouts().shutdown_delay,
                     };
                     self.leaving.set(true);
                     leaves = Some(Instant::now() + leave);
@@ -125,25 +126,26 @@ impl Shard {
         // Whoever waits for a change to be taken over learns that it will not be.
         drop(changes);
         self.sockets.close();
-        for (stream, door) in entrances.close().await {
-            self.admit(&mut clients, stream, door);
+        for (stream, listener_id) in entrances.close().await {
+            self.admit(&mut clients, stream, listener_id);
         }
         let cut_off = self.drain(&mut clients).await;
         result.map(|()| cut_off)
     }
 
     /// Serves by another generation from the next request on, and says so.
-    async fn change(&self, change: Change, entrances: &mut Doors) -> io::Result<()> {
+    async fn change(&self, change: Change, entrances: &mut ListenerSet) -> io::Result<()> {
         let before = self.current();
         let next = Generation::new(change.blueprint, &self.placement, Some(&before));
         self.current.replace(Rc::new(next));
         self.remember(&before);
-        let result = entrances.become_these(change.doors);
+        let result = entrances.reconcile(change.listeners);
         self.changed.notify_waiters();
         self.review(&before.service).await;
-        if change.done.send(()).is_err() {
-            // Whoever wanted to know has gone; the change stands.
-        }
+        change
+            .done
+            .send(())
+            .ignored("whoever wanted to know has gone; the change stands");
         result
     }
 
@@ -171,9 +173,14 @@ impl Shard {
     }
 
     /// Takes a client in, or turns it away if there are too many.
-    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, stream: TcpStream, door: Rc<DoorId>) {
+    fn admit(
+        self: &Rc<Self>,
+        clients: &mut JoinSet<()>,
+        stream: TcpStream,
+        listener_id: Rc<ListenerId>,
+    ) {
         let generation = self.current();
-        let entrance = generation.service.entrance(&door.name);
+        let entrance = generation.service.entrance(&listener_id.name);
         let tls = entrance.and_then(|entrance| entrance.tls.as_ref());
         let place = match self.place(&stream, &generation.service) {
             Ok(place) => place,
@@ -195,22 +202,27 @@ impl Shard {
                 (clients.spawn_local(served), Showing::Nothing)
             }
             Some(_) => {
-                let door = Rc::clone(&door);
-                let secured =
-                    connection::serve_secured(Rc::clone(self), stream, door, accepted, place);
+                let listener_id = Rc::clone(&listener_id);
+                let secured = connection::serve_secured(
+                    Rc::clone(self),
+                    stream,
+                    listener_id,
+                    accepted,
+                    place,
+                );
                 (clients.spawn_local(secured), Showing::NotYet)
             }
         };
-        self.roll.borrow_mut().enter(task, door, shown);
+        self.registry.borrow_mut().enter(task, listener_id, shown);
         self.metrics.connections.set(clients.len() as u64);
     }
 
-    fn departed(&self, clients: &JoinSet<()>, ended: Result<(Id, ()), JoinError>) {
+    fn on_closed(&self, clients: &JoinSet<()>, ended: Result<(Id, ()), JoinError>) {
         let id = match &ended {
             Ok((id, ())) => *id,
             Err(error) => error.id(),
         };
-        self.roll.borrow_mut().leave(id);
+        self.registry.borrow_mut().leave(id);
         // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
         let panicked = ended.is_err_and(|error| error.is_panic());
         self.metrics.panicked.add(u64::from(panicked));
@@ -223,18 +235,18 @@ impl Shard {
         /// Judged between two looks at what else there is to do, where signatures must be verified.
         const AT_ONCE: usize = 32;
         let now = crate::clock::since_epoch();
-        let everybody = self.roll.borrow().everybody();
-        for (number, (id, door, shown)) in everybody.into_iter().enumerate() {
+        let everybody = self.registry.borrow().everybody();
+        for (number, (id, listener_id, shown)) in everybody.into_iter().enumerate() {
             let shown = match &shown {
                 // Judged when it has.
                 Showing::NotYet => continue,
                 Showing::Nothing => None,
                 Showing::This(shown) => Some(&**shown),
             };
-            let entrance = before.entrance(&door.name);
+            let entrance = before.entrance(&listener_id.name);
             let before = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
-            if let Err(withdrawn) = self.judge(shown, &door.name, before, now)
-                && self.roll.borrow_mut().end(id, withdrawn)
+            if let Err(withdrawn) = self.judge(shown, &listener_id.name, before, now)
+                && self.registry.borrow_mut().end(id, withdrawn)
             {
                 self.metrics.ended.withdrawn(withdrawn).add(1);
             }
@@ -247,7 +259,7 @@ impl Shard {
     /// Ends the connections whose certificates have expired.
     fn end_expired(&self) {
         let now = crate::clock::since_epoch();
-        let expired = self.roll.borrow_mut().end_expired(now);
+        let expired = self.registry.borrow_mut().end_expired(now);
         self.metrics.ended.expired.add(expired);
     }
 
@@ -290,11 +302,11 @@ impl Shard {
         if self.sockets.have_a_successor() {
             // A client that is just sending its next request finds its connection open, and is told then that it ends.
             let parting = Instant::now() + PARTING.min(grace / 2);
-            self.see_off(clients, parting).await;
+            self.drain_until(clients, parting).await;
         }
         self.draining.set(true);
         self.drain.notify_waiters();
-        self.see_off(clients, end).await;
+        self.drain_until(clients, end).await;
         let cut_off = clients.len();
         clients.shutdown().await;
         // Streams end with their connection, but each only when its turn comes; what they were is accounted for then.
@@ -306,13 +318,13 @@ impl Shard {
     }
 
     /// Waits until all clients have gone, or this time has come.
-    async fn see_off(&self, clients: &mut JoinSet<()>, until: Instant) {
+    async fn drain_until(&self, clients: &mut JoinSet<()>, until: Instant) {
         let mut tick = interval(TICK);
         let gone = async {
             loop {
                 tokio::select! {
                     ended = clients.join_next_with_id() => match ended {
-                        Some(ended) => self.departed(clients, ended),
+                        Some(ended) => self.on_closed(clients, ended),
                         None => break,
                     },
                     // A certificate holds no longer because its client is seen off.
@@ -320,9 +332,9 @@ impl Shard {
                 }
             }
         };
-        if tokio::time::timeout_at(until, gone).await.is_err() {
-            // Whoever is left is the caller's matter.
-        }
+        tokio::time::timeout_at(until, gone)
+            .await
+            .ignored("whoever is left is the caller's matter");
     }
 
     /// Hands over the last records.
@@ -335,9 +347,9 @@ impl Shard {
 
 /// Ready when the gateway is told to stop, also by the disappearance of whoever could tell it.
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        // The sender is gone: nobody can stop us any more, so nobody wants us.
-    }
+    stop.wait_for(|stop| *stop)
+        .await
+        .ignored("the sender is gone: nobody can stop us any more, so nobody wants us");
 }
 
 /// Tells a client at once that there is no room. A socket this young takes a few bytes without waiting.
@@ -349,7 +361,7 @@ fn turn_away(stream: &TcpStream, answer: &Answer) {
         http10: false,
     };
     answer.write(&mut out, delivery);
-    if stream.try_write(&out).is_err() {
-        // Then the client sees the connection end, which says the same.
-    }
+    stream
+        .try_write(&out)
+        .ignored("then the client sees the connection end, which says the same");
 }

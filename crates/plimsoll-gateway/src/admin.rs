@@ -11,9 +11,10 @@ mod reload;
 use crate::analytics::Counts;
 use crate::config::GatewayConfig;
 use crate::generation::Blueprint;
+use crate::keys::KeyStore;
 use crate::metrics::ShardMetrics;
 use crate::reload::Asked;
-use crate::secrets::keeper::Figures;
+use crate::secrets::refresher::Figures;
 use guard::Guard;
 use plimsoll_http::pages::{self, Page};
 use plimsoll_http::{Listener, RequestHead, accept};
@@ -47,6 +48,8 @@ pub(crate) struct Sources {
     pub(crate) generation: watch::Receiver<Arc<Blueprint>>,
     /// What becomes of the records of each sink, and of spans.
     pub(crate) analytics: Vec<(&'static str, Arc<Counts>)>,
+    /// Of Tyk's files.
+    pub(crate) keys: Option<Arc<KeyStore>>,
     /// Of secrets that are kept.
     pub(crate) secrets: Arc<Figures>,
     /// Who reads the configuration anew, if anybody does.

@@ -1,13 +1,13 @@
 //! Analytics: one record per request, on its way from the shards to sinks without holding anything up.
 //!
 //! ```text
-//! shard 0: Feed --batch--\                    /--> courier --> file, standard output
-//!                         a bounded queue each ---> courier --> backlog (memory, disk) --> Redis, PostgreSQL, OTLP
-//! shard 1: Feed --batch--/                    \______ empty batches back to their shards
+//! shard 0: RecordSender --batch--\                    /--> sink_worker --> file, standard output
+//!                         a bounded queue each ---> sink_worker --> backlog (memory, disk) --> Redis, PostgreSQL, OTLP
+//! shard 1: RecordSender --batch--/                    \______ empty batches back to their shards
 //! ```
 //!
 //! A shard collects records in a batch of its own and hands it over when it is full or a moment old. Handing over never
-//! waits: if a courier is behind by [`QUEUED_BATCHES`], the batch's records are lost to its sink, and counted. So are those that a sink does
+//! waits: if a sink_worker is behind by [`QUEUED_BATCHES`], the batch's records are lost to its sink, and counted. So are those that a sink does
 //! not take, and those that there is no room for while it is away; of these the operator is told, too. At the end what no sink has taken in
 //! time is lost as well: the end of a process does not wait for a pipe that nobody reads.
 //!
@@ -15,14 +15,14 @@
 
 mod backlog;
 mod counts;
-mod courier;
 mod entry;
 mod form;
 mod lines;
-mod outlet;
 mod protobuf;
 mod record;
 mod sink;
+mod sink_worker;
+mod sink_writer;
 mod spool;
 mod thread;
 
@@ -34,10 +34,10 @@ use crate::controls::Output;
 use crate::log::Log;
 use crate::phases::Phases;
 use backlog::Place;
-use courier::{Courier, Returns};
-use outlet::Outlet;
 use record::Batch;
 use sink::Opened;
+use sink_worker::{Returns, SinkWorker};
+use sink_writer::SinkWriter;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -47,23 +47,23 @@ use tokio::time::Instant;
 const BATCH_RECORDS: usize = 256;
 /// Bytes of words in a batch, beyond which it is handed over early.
 const BATCH_TEXT_BYTES: usize = 64 * 1024;
-/// Full batches that may wait for a courier, for each shard.
+/// Full batches that may wait for a sink_worker, for each shard.
 const QUEUED_BATCHES: usize = 64;
 /// Bytes of batches that may, for each shard: detailed records make large ones.
 const QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 /// One shard's end: records go in, batches leave.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct RecordSender {
     batch: Batch,
-    outlets: Vec<Outlet>,
-    /// Batches that couriers are done with. Each shard has its own, so none waits for another.
+    outlets: Vec<SinkWriter>,
+    /// Batches that sink_workers are done with. Each shard has its own, so none waits for another.
     empty: Receiver<Batch>,
     /// Records that were pushed.
     number: u64,
 }
 
-impl Feed {
+impl RecordSender {
     /// Adds a record that refers to `names`, with its phases if they are to be shown; never waits.
     pub(crate) fn push(
         &mut self,
@@ -92,8 +92,8 @@ impl Feed {
             return;
         }
         let batch = Arc::new(self.renew());
-        for outlet in &self.outlets {
-            outlet.offer(&batch);
+        for sink_writer in &self.outlets {
+            sink_writer.offer(&batch);
         }
     }
 
@@ -103,8 +103,8 @@ impl Feed {
             return;
         }
         let last = Arc::new(self.renew());
-        for outlet in &self.outlets {
-            outlet.offer_last(&last);
+        for sink_writer in &self.outlets {
+            sink_writer.offer_last(&last);
         }
     }
 
@@ -118,15 +118,15 @@ impl Feed {
     }
 }
 
-/// The couriers to some sinks. They end when every [`Feed`] to them is gone.
+/// The sink_workers to some sinks. They end when every [`RecordSender`] to them is gone.
 #[derive(Debug)]
 pub(crate) struct Analytics {
-    couriers: Vec<Courier>,
+    sink_workers: Vec<SinkWorker>,
     counts: Vec<(&'static str, Arc<Counts>)>,
 }
 
 impl Analytics {
-    /// Starts a courier for each sink of `config`, with one feed per shard; records are those of the gateway `origin`. `log` is told when a
+    /// Starts a sink_worker for each sink of `config`, with one feed per shard; records are those of the gateway `origin`. `log` is told when a
     /// sink takes no more records, and when it does again.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Analytics {
         shards: usize,
         origin: &str,
         log: &Log,
-    ) -> io::Result<(Self, Vec<Feed>)> {
+    ) -> io::Result<(Self, Vec<RecordSender>)> {
         let mut output = Some(output);
         let opened = config.sinks.iter();
         let opened = opened.map(|sink| sink::open(sink, origin, &mut output));
@@ -151,7 +151,7 @@ impl Analytics {
         Self::carry(opened, place, shards, log)
     }
 
-    /// Starts the courier of spans.
+    /// Starts the sink_worker of spans.
     ///
     /// # Errors
     /// The system's, when a thread cannot be made.
@@ -159,7 +159,7 @@ impl Analytics {
         config: &TracingConfig,
         shards: usize,
         log: &Log,
-    ) -> io::Result<(Self, Vec<Feed>)> {
+    ) -> io::Result<(Self, Vec<RecordSender>)> {
         Self::carry(vec![sink::open_spans(config)?], |_| None, shards, log)
     }
 
@@ -168,29 +168,38 @@ impl Analytics {
         place: impl Fn(&str) -> Option<Place>,
         shards: usize,
         log: &Log,
-    ) -> io::Result<(Self, Vec<Feed>)> {
+    ) -> io::Result<(Self, Vec<RecordSender>)> {
         let (back, empty): (Vec<_>, Vec<_>) =
             (0..shards).map(|_| sync_channel(QUEUED_BATCHES)).unzip();
         let returns = Returns::from(back);
-        let (mut outlets, mut couriers, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut outlets, mut sink_workers, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         for opened in sinks {
             let counted = Arc::new(Counts::default());
             counts.push((opened.kind, Arc::clone(&counted)));
             let place = place(opened.kind).filter(|_| opened.remote);
-            let (outlet, queue) = outlet::way(shards, Arc::clone(&counted));
-            outlets.push(outlet);
+            let (sink_writer, queue) = sink_writer::way(shards, Arc::clone(&counted));
+            outlets.push(sink_writer);
             let told = (counted, Arc::clone(log));
-            let courier = Courier::start(opened, queue, Arc::clone(&returns), place, told)?;
-            couriers.push(courier);
+            let sink_worker = SinkWorker::start(opened, queue, Arc::clone(&returns), place, told)?;
+            sink_workers.push(sink_worker);
         }
-        let feeds = empty.into_iter().enumerate().map(|(shard, empty)| Feed {
-            batch: Batch::new(shard, Arc::default()),
-            outlets: outlets.clone(),
-            empty,
-            number: 0,
-        });
+        let feeds = empty
+            .into_iter()
+            .enumerate()
+            .map(|(shard, empty)| RecordSender {
+                batch: Batch::new(shard, Arc::default()),
+                outlets: outlets.clone(),
+                empty,
+                number: 0,
+            });
         let feeds = feeds.collect();
-        Ok((Self { couriers, counts }, feeds))
+        Ok((
+            Self {
+                sink_workers,
+                counts,
+            },
+            feeds,
+        ))
     }
 
     /// What becomes of each sink's records; goes on being updated.
@@ -198,14 +207,14 @@ impl Analytics {
         self.counts.clone()
     }
 
-    /// Waits until everything is written or kept, as long as a courier may take for that, and says what was lost. Every feed must be gone, by
+    /// Waits until everything is written or kept, as long as a sink_worker may take for that, and says what was lost. Every feed must be gone, by
     /// `begun` at the latest.
     ///
     /// # Panics
-    /// When a courier panicked.
+    /// When a sink_worker panicked.
     pub(crate) fn join(self, begun: Instant, log: &Log) {
-        for courier in self.couriers {
-            courier.join(begun, log);
+        for sink_worker in self.sink_workers {
+            sink_worker.join(begun, log);
         }
     }
 }
@@ -218,11 +227,12 @@ mod tests {
     #[test]
     fn a_courier_that_stands_still_costs_records_and_never_time() {
         let counts = Arc::new(Counts::default());
-        let (outlet, _queue_of_a_courier_that_never_reads) = outlet::way(1, Arc::clone(&counts));
+        let (sink_writer, _queue_of_a_courier_that_never_reads) =
+            sink_writer::way(1, Arc::clone(&counts));
         let (_, empty) = sync_channel(1);
-        let mut feed = Feed {
+        let mut feed = RecordSender {
             batch: Batch::new(0, Arc::default()),
-            outlets: vec![outlet],
+            outlets: vec![sink_writer],
             empty,
             number: 0,
         };

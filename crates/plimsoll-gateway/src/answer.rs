@@ -2,7 +2,7 @@
 //!
 //! Responses of an upstream are relayed by [`crate::exchange`] and never pass through here.
 
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use plimsoll_http::encode;
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(crate) struct Answer {
     status: u16,
     message: String,
     fields: Vec<(Cow<'static, str>, String)>,
-    cause: Option<Cause>,
+    cause: Option<ErrorKind>,
     /// Content type and text, where it is not the JSON body that names status and message.
     body: Option<Box<(Cow<'static, str>, String)>>,
 }
@@ -40,8 +40,8 @@ impl Answer {
         }
     }
 
-    /// Says why, so that [`crate::voice`] can put it differently.
-    pub(crate) fn because(mut self, cause: Cause) -> Self {
+    /// Says why, so that [`crate::error_format`] can put it differently.
+    pub(crate) fn because(mut self, cause: ErrorKind) -> Self {
         self.cause = Some(cause);
         self
     }
@@ -92,7 +92,7 @@ impl Answer {
     }
 
     /// The reason, if it is one of those that other gateways have words for.
-    pub(crate) fn cause(&self) -> Option<Cause> {
+    pub(crate) fn cause(&self) -> Option<ErrorKind> {
         self.cause
     }
 

@@ -3,12 +3,12 @@
 //! How connections are served is [`crate::connection`]'s.
 
 use crate::analytics::Words;
-use crate::crowd::household;
+use crate::client_context::ClientContext;
+use crate::connection_limiter::client_prefix;
 use crate::generation::Generation;
 use crate::mirror::Lane;
 use crate::outgoing::Outgoing;
 use crate::phases::{Phase, Stopwatch};
-use crate::standing::Standing;
 use crate::tracing::Context;
 use plimsoll_http::tls::CertificateDer;
 use plimsoll_http::{Stream, TcpServer, Watch};
@@ -33,7 +33,7 @@ pub(crate) struct Client {
     /// Whether the connection is secured.
     pub(crate) secured: bool,
     /// What its certificate makes of it, one for all streams of a connection. A client that nobody asks for one has none, and costs nothing.
-    pub(crate) standing: Option<Rc<Standing>>,
+    pub(crate) context: Option<Rc<ClientContext>>,
     /// What it has shown, if this is one of its streams: else its connection knows.
     shown: Option<Rc<[CertificateDer<'static>]>>,
     pub(crate) scratch: Scratch,
@@ -63,7 +63,7 @@ pub(crate) struct Peer {
     secured: bool,
     /// The certificates that it has shown, its own first.
     shown: Rc<[CertificateDer<'static>]>,
-    standing: Option<Rc<Standing>>,
+    context: Option<Rc<ClientContext>>,
     lane: Rc<Lane>,
 }
 
@@ -73,7 +73,7 @@ impl Peer {
         if self.judged_by != generation.number {
             self.judged_by = generation.number;
             self.trusted = generation.service.trusts(self.address);
-            self.standing = Standing::of(&self.shown, &generation.service).map(Rc::new);
+            self.context = ClientContext::of(&self.shown, &generation.service).map(Rc::new);
         }
     }
 }
@@ -109,7 +109,7 @@ impl Client {
             trusted: peer.trusted,
             judged_by: peer.judged_by,
             secured: peer.secured,
-            standing: peer.standing,
+            context: peer.context,
             shown: Some(peer.shown),
             scratch: Scratch::default(),
             arrival,
@@ -126,14 +126,14 @@ impl Client {
             judged_by: self.judged_by,
             secured: self.secured,
             shown: self.connection.peer_certificates().into(),
-            standing: self.standing.clone(),
+            context: self.context.clone(),
             lane: self.lane.clone().unwrap_or_default(),
         }
     }
 
     /// What counts as one client with it, where connections of an address are limited.
-    pub(crate) fn household(&self) -> IpAddr {
-        household(self.address)
+    pub(crate) fn client_prefix(&self) -> IpAddr {
+        client_prefix(self.address)
     }
 
     /// Where copies of its requests wait.
@@ -154,13 +154,13 @@ impl Client {
         let service = &generation.service;
         let secured = matches!(stream, Stream::Tls(_));
         let connection = TcpServer::from_stream(stream, service.limits.request);
-        let standing = match secured {
-            true => Standing::of(&connection.peer_certificates(), service).map(Rc::new),
+        let context = match secured {
+            true => ClientContext::of(&connection.peer_certificates(), service).map(Rc::new),
             false => None,
         };
         Ok(Box::new(Self {
             secured,
-            standing,
+            context,
             shown: None,
             connection,
             watch: Watch::new(now + service.timeouts.request_head),
@@ -181,11 +181,11 @@ impl Client {
             self.trusted = generation.service.trusts(self.address);
             if self.secured {
                 let service = &generation.service;
-                let standing = match &self.shown {
-                    Some(shown) => Standing::of(shown, service),
-                    None => Standing::of(&self.connection.peer_certificates(), service),
+                let context = match &self.shown {
+                    Some(shown) => ClientContext::of(shown, service),
+                    None => ClientContext::of(&self.connection.peer_certificates(), service),
                 };
-                self.standing = standing.map(Rc::new);
+                self.context = context.map(Rc::new);
             }
         }
     }

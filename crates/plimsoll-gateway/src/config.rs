@@ -21,26 +21,26 @@ pub use limit::Limit;
 pub use schema::{schema, shard_map_schema};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
-pub(crate) use crate::secrets::kept::Purpose;
+pub(crate) use crate::secrets::cached::Purpose;
 pub use surroundings::{ReadFile, ReadVariable, Surroundings};
 pub(crate) use upstream_tls::UpstreamTls;
 
 use crate::control::Control;
-use crate::doors::DoorId;
+use crate::error_format::ErrorFormat;
 use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
+use crate::listener_set::ListenerId;
 use crate::overrides::Overrides;
 use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
 use crate::policy::token::TokenRules;
-use crate::secrets::keeper::Keeping;
+use crate::secrets::refresher::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
-use crate::voice::Voice;
-use plimsoll_base::document::{Allowance, Counted, Document, Problem, Problems};
+use plimsoll_base::document::{self, Allowance, Counted, Document, Nulls, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::ServerTls;
@@ -74,7 +74,7 @@ pub struct GatewayConfig {
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: ConnectionLimits,
     /// In whose words it answers itself.
-    pub(crate) voice: Voice,
+    pub(crate) error_format: ErrorFormat,
     /// What answers on routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
     /// Secrets that are asked for beside the requests, if there are any.
@@ -111,6 +111,18 @@ const RECORDS: Allowance = Allowance {
     bytes_each: 70,
 };
 
+/// How `gateway.yaml` is decoded.
+const RULES: document::Rules<'static> = document::Rules {
+    later: &[],
+    renamed: &[
+        ("leave", "shutdown_delay"),
+        ("rest", "open_for"),
+        ("share", "failure_ratio"),
+        ("weaker", "allow_weaker_auth"),
+    ],
+    nulls: Nulls::Refused,
+};
+
 impl GatewayConfig {
     /// Reads a configuration that names no files; `file` is the name that messages carry.
     ///
@@ -134,7 +146,7 @@ impl GatewayConfig {
     /// As [`Self::read`].
     pub fn of(document: &Document, around: Surroundings<'_>) -> Result<Self, Problems> {
         document.bound(Counted::Records, RECORDS)?;
-        check::check(document, document.decode()?, around)
+        check::check(document, document.decode_with(RULES)?, around)
     }
 
     /// Replaces the port of the first listener; 0 asks for any free one.
@@ -297,8 +309,8 @@ pub(crate) struct MirrorLimits {
 
 impl ListenerConfig {
     /// What the listener is known by.
-    pub(crate) fn door(&self) -> DoorId {
-        DoorId {
+    pub(crate) fn listener_id(&self) -> ListenerId {
+        ListenerId {
             name: self.name.clone(),
             address: self.address,
         }
@@ -520,7 +532,7 @@ pub(crate) struct Timeouts {
     pub(crate) body_rate: u64,
     pub(crate) total: Duration,
     /// From the moment it is told to stop until requests are not taken any more.
-    pub(crate) leave: Duration,
+    pub(crate) shutdown_delay: Duration,
     pub(crate) drain: Duration,
     /// Silence, in both directions, of a connection that speaks another protocol.
     pub(crate) upgraded: Duration,

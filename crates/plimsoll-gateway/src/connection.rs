@@ -6,11 +6,11 @@ pub(crate) mod http2;
 
 use crate::answer::{Answer, Delivery};
 use crate::client::Client;
-use crate::crowd::Place;
-use crate::doors::DoorId;
+use crate::connection_limiter::ConnectionPermit;
 use crate::exchange::{self, After};
 use crate::handshake::Reason;
 use crate::http2::NO_ROOM;
+use crate::listener_set::ListenerId;
 use crate::metrics::TooMany;
 use crate::shard::Shard;
 use http2::Caller;
@@ -45,7 +45,7 @@ pub(crate) async fn serve(
     shard: Rc<Shard>,
     stream: Stream,
     accepted: Option<Instant>,
-    _place: Option<Place<IpAddr>>,
+    _place: Option<ConnectionPermit<IpAddr>>,
 ) {
     let now = Instant::now();
     let Ok(mut client) = Client::new(&shard.current(), stream, now) else {
@@ -59,15 +59,15 @@ pub(crate) async fn serve(
 pub(crate) async fn serve_secured(
     shard: Rc<Shard>,
     stream: TcpStream,
-    door: Rc<DoorId>,
+    listener_id: Rc<ListenerId>,
     accepted: Option<Instant>,
-    _place: Option<Place<IpAddr>>,
+    _place: Option<ConnectionPermit<IpAddr>>,
 ) {
     if shard.draining.get() {
         return;
     }
     let generation = shard.current();
-    let entrance = generation.service.entrance(&door.name);
+    let entrance = generation.service.entrance(&listener_id.name);
     let Some(tls) = entrance.and_then(|entrance| entrance.tls.as_ref()) else {
         return; // closed in this moment
     };
@@ -92,7 +92,7 @@ pub(crate) async fn serve_secured(
                 client.arrival.accept = begun - accepted;
                 client.arrival.tls = now - begun;
             }
-            if let Err(withdrawn) = shard.know(&client, &door, trust.as_deref()) {
+            if let Err(withdrawn) = shard.know(&client, &listener_id, trust.as_deref()) {
                 return shard.metrics.ended.withdrawn(withdrawn).add(1);
             }
             let place = match shard.place_of_identity(&client) {
@@ -228,7 +228,7 @@ impl Client {
     /// Tells the client why its bytes are no request, and ends the connection.
     async fn refuse(mut self: Box<Self>, shard: &Shard, answer: Answer) {
         let current = shard.current();
-        let answer = current.service.voice.say(answer);
+        let answer = current.service.error_format.say(answer);
         current.tally.unrouted().answered(answer.status());
         for counter in [Counter::Malformed, Counter::Received, Counter::Served] {
             shard.counters.add(counter, 1);

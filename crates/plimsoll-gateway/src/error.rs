@@ -43,6 +43,6 @@ pub enum GatewayError {
         source: io::Error,
     },
     /// A thread, a runtime or a listener failed.
-    #[error("the gateway cannot go on: {0}")]
+    #[error("fatal error: {0}")]
     Io(#[from] io::Error),
 }

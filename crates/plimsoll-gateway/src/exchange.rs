@@ -18,35 +18,35 @@ mod batch;
 mod body;
 mod control;
 mod detail;
+mod draft;
 mod forward;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzz_harness;
 mod hold;
 mod mirroring;
 mod party;
 mod progress;
 mod pump;
-#[cfg(feature = "fuzzing")]
-pub(crate) mod rehearsal;
 mod relay;
-mod sketch;
 mod tunnel;
 
 use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};
-use crate::cause::Cause;
 use crate::client::Client;
 use crate::clock;
 use crate::ending::Ending;
+use crate::error_kind::ErrorKind;
 use crate::expiry::{self, Expiry};
 use crate::generation::Generation;
 use crate::phases::{Phase, Stopwatch};
 use crate::service::{Route, Service};
 use crate::shard::Shard;
 use admission::{Admitted, Plan, Refused};
+use draft::{Caller, RecordDraft};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 use progress::Progress;
 use progress::Times;
-use sketch::{Caller, Sketch};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -64,7 +64,7 @@ pub(crate) enum After {
 
 /// What an exchange is served by: a shard, and the generation that was its current one when the exchange began.
 #[derive(Debug, Clone, Copy)]
-struct Under<'a> {
+struct ServedBy<'a> {
     shard: &'a Shard,
     generation: &'a Rc<Generation>,
 }
@@ -98,7 +98,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let watch = (timed || client.scratch.span.is_some()).then(|| progress.watch());
     let (generation, admitted) = admit(shard, client, &progress, watch).await;
     let generation = &generation;
-    let under = Under { shard, generation };
+    let under = ServedBy { shard, generation };
     let service = &*generation.service;
     let changes = match &admitted {
         Ok(Admitted::Forward(plan)) => plan.shard.is_some() && plan.changes,
@@ -111,7 +111,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         under,
         caller,
         progress: &progress,
-        sketch: sketch::sketch(service, client, caller, &progress),
+        draft: draft::draft(service, client, caller, &progress),
         is_settled: false,
     };
     let ended = match admitted {
@@ -156,11 +156,11 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
 /// What an exchange is counted and recorded as, when it ends or when this is dropped: it may also be cut off, because its connection is
 /// ended whatever it is doing.
 struct Account<'a> {
-    under: Under<'a>,
+    under: ServedBy<'a>,
     caller: Caller,
     progress: &'a Progress,
     /// What its record and its span say of the request.
-    sketch: Option<Sketch>,
+    draft: Option<RecordDraft>,
     is_settled: bool,
 }
 
@@ -168,18 +168,18 @@ impl Account<'_> {
     /// It has ended by itself. What its words took place in goes back.
     fn close(mut self, ended: Ended, times: Times) -> Option<Words> {
         self.settle(ended, times);
-        self.sketch.take().map(|sketch| sketch.words)
+        self.draft.take().map(|draft| draft.words)
     }
 
     /// It goes on as another.
-    fn reopen(mut self) -> Option<Sketch> {
+    fn reopen(mut self) -> Option<RecordDraft> {
         self.is_settled = true;
-        self.sketch.take()
+        self.draft.take()
     }
 
     fn settle(&mut self, ended: Ended, times: Times) {
         self.is_settled = true;
-        let Under { shard, generation } = self.under;
+        let ServedBy { shard, generation } = self.under;
         let metrics = generation.tally.route(self.caller.route);
         let aborted = ended.after == After::Abort;
         if ended.status != 0 {
@@ -192,8 +192,8 @@ impl Account<'_> {
             }
         }
         metrics.aborted.add(u64::from(aborted));
-        if let Some(sketch) = &mut self.sketch {
-            note(self.under, self.caller, self.progress, sketch, ended, times);
+        if let Some(draft) = &mut self.draft {
+            note(self.under, self.caller, self.progress, draft, ended, times);
         }
     }
 }
@@ -213,18 +213,18 @@ impl Drop for Account<'_> {
 
 /// Leaves a record of an exchange, and its span.
 fn note(
-    Under { shard, generation }: Under<'_>,
+    ServedBy { shard, generation }: ServedBy<'_>,
     caller: Caller,
     progress: &Progress,
-    sketch: &mut Sketch,
+    draft: &mut RecordDraft,
     ended: Ended,
     times: Times,
 ) {
     let service = &generation.service;
     if let Some(detail) = progress.detail.get() {
         let [request, response] = detail.encoded();
-        sketch.words.put(Part::Request, &request);
-        sketch.words.put(Part::Response, &response);
+        draft.words.put(Part::Request, &request);
+        draft.words.put(Part::Response, &response);
     }
     let record = Record {
         start_micros: service.nanos(progress.received()) / 1000,
@@ -233,23 +233,23 @@ fn note(
         status: ended.status,
         aborted: ended.after == After::Abort,
         ending: ended.ending,
-        content_length: sketch.content_length,
+        content_length: draft.content_length,
         bytes_in: progress.bytes_in.get(),
         bytes_out: progress.bytes_out.get(),
         total_micros: micros(times.total),
         gateway_micros: micros(times.gateway),
         upstream_micros: micros(times.upstream),
         client_micros: micros(times.client),
-        trace: sketch.span,
+        trace: draft.span,
     };
     let names = &generation.blueprint.names;
-    if let (Some(feed), true) = (&shard.analytics, sketch.recorded) {
+    if let (Some(feed), true) = (&shard.analytics, draft.recorded) {
         let phases = service.timings.records.then_some(times.phases);
-        feed.borrow_mut().push(record, phases, &sketch.words, names);
+        feed.borrow_mut().push(record, phases, &draft.words, names);
     }
-    if let (Some(feed), Some(_)) = (&shard.spans, sketch.span) {
+    if let (Some(feed), Some(_)) = (&shard.spans, draft.span) {
         let mut feed = feed.borrow_mut();
-        feed.push(record, Some(times.phases), &sketch.words, names);
+        feed.push(record, Some(times.phases), &draft.words, names);
     }
 }
 
@@ -284,7 +284,7 @@ async fn admit(
         {
             let caller = Caller::of(&admitted);
             let until = received + *longest;
-            let under = Under {
+            let under = ServedBy {
                 shard,
                 generation: &generation,
             };
@@ -292,13 +292,13 @@ async fn admit(
                 under,
                 caller,
                 progress,
-                sketch: sketch::sketch(&generation.service, client, caller, progress),
+                draft: draft::draft(&generation.service, client, caller, progress),
                 is_settled: false,
             };
             let comes = hold::next_generation(shard, generation.number, until).await;
-            if let Some(sketch) = waiting.reopen() {
-                client.scratch.span = sketch.span;
-                client.scratch.words = sketch.words;
+            if let Some(draft) = waiting.reopen() {
+                client.scratch.span = draft.span;
+                client.scratch.words = draft.words;
             }
             if comes {
                 continue;
@@ -333,11 +333,11 @@ fn overridden(service: &Service, route: usize, client: &Client, answer: Answer) 
     } = &service.routes[route];
     let media = overrides.media(client.connection.requests.head().fields());
     // As in Tyk, rules that close paths or reply are asked before the date is.
-    let is_by_rule = matches!(answer.cause(), None | Some(Cause::PathForbidden));
-    let answer = overrides.apply(service.voice, answer, media);
+    let is_by_rule = matches!(answer.cause(), None | Some(ErrorKind::PathForbidden));
+    let answer = overrides.apply(service.error_format, answer, media);
     match expiry.as_ref().filter(|_| !is_by_rule) {
-        // The gateway's voice drops the fields of what it puts differently.
-        Some(expiry) => dated(service.voice.say(answer), expiry),
+        // The gateway's error_format drops the fields of what it puts differently.
+        Some(expiry) => dated(service.error_format.say(answer), expiry),
         None => answer,
     }
 }
@@ -369,7 +369,7 @@ async fn answer(
         http10: head.version() == plimsoll_http::Version::Http10,
     };
     let output = &mut client.connection.output;
-    let mut answer = service.voice.say(answer);
+    let mut answer = service.error_format.say(answer);
     if service.timings.header {
         let timing = progress.phases(now).as_metrics();
         answer = answer.with_field("Server-Timing", timing);

@@ -1,25 +1,25 @@
 //! What the fuzz targets look at: the readers of what strangers write, as functions of it. They are in `fuzz/`, with the laws that must hold.
 
 use crate::certificate::Certificate;
+use crate::client_context::{Place, assigned};
 use crate::digest::Digest;
-use crate::exchange::rehearsal;
+use crate::exchange::fuzz_harness;
 use crate::identity::{Identity, Kind};
 use crate::shard_map::{self, ShardMap};
-use crate::standing::{Place, assigned};
 use h2::RecvStream;
 use http::Request;
 
-pub use crate::tyk::rehearsal::{Served, definition as tyk_definition};
+pub use crate::tyk::fuzz_harness::{Served, definition as tyk_definition};
 
 /// The endpoint that requests are forwarded to.
-pub const ENDPOINT: &str = rehearsal::ENDPOINT;
+pub const ENDPOINT: &str = fuzz_harness::ENDPOINT;
 
 /// The bytes that an upstream of HTTP/1.1 gets of a request that came by HTTP/2.
 ///
 /// # Errors
 /// Why it gets none.
 pub async fn forward_http2(request: Request<RecvStream>) -> Result<Vec<u8>, String> {
-    crate::connection::http2::rehearsal::forward(request).await
+    crate::connection::http2::fuzz_harness::forward(request).await
 }
 
 /// What a client's certificate says.

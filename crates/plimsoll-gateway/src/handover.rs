@@ -3,7 +3,7 @@
 //! A socket has one queue of clients, however many processes have it: none is lost as long as somebody has it. Which processes those are,
 //! and how sockets get from one to the other, is left to the binary.
 
-use crate::doors::DoorId;
+use crate::listener_set::ListenerId;
 use plimsoll_http::Listener;
 use std::io;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ pub struct Handover {
     /// Becomes true, or loses its sender, when clients may be taken; at once without it.
     pub go: Option<watch::Receiver<bool>>,
     /// Becomes true, or loses its sender, when no process before this one serves clients any more; so it is at once without it. Until
-    /// then nothing is loaded anew.
+    /// then nothing is reloaded.
     pub alone: Option<watch::Receiver<bool>>,
 }
 
@@ -59,7 +59,7 @@ pub struct Sockets {
 
 #[derive(Debug)]
 struct Known {
-    id: DoorId,
+    id: ListenerId,
     listener: Listener,
 }
 
@@ -71,7 +71,7 @@ impl Sockets {
     pub fn inherit(sockets: Vec<Socket>) -> io::Result<Self> {
         let known = sockets.into_iter().map(|socket| {
             Ok(Known {
-                id: DoorId {
+                id: ListenerId {
                     name: socket.name,
                     address: socket.address,
                 },
@@ -121,7 +121,7 @@ impl Sockets {
     }
 
     /// The socket of a listener: the one that was taken over, else a new one.
-    pub(crate) fn open(&self, id: &DoorId) -> io::Result<Listener> {
+    pub(crate) fn open(&self, id: &ListenerId) -> io::Result<Listener> {
         let mut inherited = lock(&self.inherited);
         let at = inherited.iter().position(|known| known.id == *id);
         let listener = match at {
@@ -143,7 +143,7 @@ impl Sockets {
     }
 
     /// Lets go of the open ones that these are not.
-    pub(crate) fn keep(&self, ids: &[DoorId]) {
+    pub(crate) fn keep(&self, ids: &[ListenerId]) {
         lock(&self.open).retain(|known| known.id.name == ADMIN || ids.contains(&known.id));
     }
 
@@ -202,8 +202,8 @@ impl Starting {
 mod tests {
     use super::*;
 
-    fn id(name: &str) -> DoorId {
-        DoorId {
+    fn id(name: &str) -> ListenerId {
+        ListenerId {
             name: name.to_owned(),
             address: "127.0.0.1:0".parse().unwrap(),
         }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_does_not_listen_is_not_taken_over() {
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let DoorId { name, address } = id("main");
+        let ListenerId { name, address } = id("main");
         let socket = Socket {
             name,
             address,

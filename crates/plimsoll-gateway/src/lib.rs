@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! server --one per core--> acceptor --one per connection--> connection --one per request--> exchange --> upstream
-//!    \-- admin (/metrics, /healthz)   \-- analytics feed --> couriers --> sinks
-//!    \-- reload: reads the configuration anew --a generation--> every shard
+//!    \-- admin (/metrics, /healthz)   \-- analytics feed --> sink_workers --> sinks
+//!    \-- reload: reads the configuration again --a generation--> every shard
 //!    \-- secrets: kept fresh beside the requests
 //! ```
 //!
@@ -15,22 +15,22 @@
 //! A module needs those on the floors below, and on its own floor those to its right.
 //!
 //! ```text
-//! server fuzzing                                          starts, and stops when all have drained
-//! acceptor admin                                          a shard at work; what operators see and ask
-//! connection                                              clients' connections: HTTP/1.1, HTTP/2, TLS
-//! exchange                                                one request, from its head to the end of its answer
-//! reload shard client mirror                              what shards, their clients and copies of requests hold
-//! generation                                              what one reading of the configuration makes
-//! preparation control_api standing outgoing analytics     what goes out: heads, records, the control API's answers
-//! service upstream tyk controls                           routes and upstreams at run time; Tyk's files
-//! config                                                  gateway.yaml, checked
-//! overrides policy control roll handover doors            what routes demand and say; listeners and who came in
-//! keys metrics shard_map ending                           keys that come and go, counters, whose data is where
-//! voice batch answer redis_server secrets                 what the gateway says itself; what is kept elsewhere
-//! trust identity certificate origin secrecy http2         who clients are, who the gateway is
-//! tyk_fields jwt go_regex path router fields forwarded    formats of others, each by itself
-//! phases tracing gcra expiry cause handshake error        figures and words
-//! crowd own_connections digest clock log                  what everybody may need
+//! server fuzzing                                                       starts, and stops when all have drained
+//! acceptor admin                                                       a shard at work; what operators see and ask
+//! connection                                                           clients' connections: HTTP/1.1, HTTP/2, TLS
+//! exchange                                                             one request, from its head to the end of its answer
+//! reload shard client mirror                                           what shards, their clients and copies of requests hold
+//! generation                                                           what one reading of the configuration makes
+//! preparation control_api client_context outgoing analytics            what goes out: heads, records, the control API's answers
+//! service upstream tyk controls                                        routes and upstreams at run time; Tyk's files
+//! config                                                               gateway.yaml, checked
+//! overrides policy control connection_registry handover listener_set   what routes demand and say; listeners and who came in
+//! keys metrics shard_map ending                                        keys that come and go, counters, whose data is where
+//! error_format batch answer redis_server secrets                       what the gateway says itself; what is kept elsewhere
+//! trust identity certificate origin secrecy http2                      who clients are, who the gateway is
+//! tyk_fields jwt go_regex path router fields forwarded                 formats of others, each by itself
+//! phases tracing gcra expiry error_kind handshake error                figures and words
+//! connection_limiter own_connections digest clock log                  what everybody may need
 //! ```
 
 mod acceptor;
@@ -38,20 +38,22 @@ mod admin;
 mod analytics;
 mod answer;
 mod batch;
-mod cause;
 mod certificate;
 mod client;
+mod client_context;
 mod clock;
 mod config;
 mod connection;
+mod connection_limiter;
+mod connection_registry;
 mod control;
 mod control_api;
 mod controls;
-mod crowd;
 mod digest;
-mod doors;
 mod ending;
 mod error;
+mod error_format;
+mod error_kind;
 mod exchange;
 mod expiry;
 mod fields;
@@ -67,6 +69,7 @@ mod http2;
 mod identity;
 mod jwt;
 mod keys;
+mod listener_set;
 mod log;
 mod metrics;
 mod mirror;
@@ -80,7 +83,6 @@ mod policy;
 mod preparation;
 mod redis_server;
 mod reload;
-mod roll;
 mod router;
 mod secrecy;
 mod secrets;
@@ -88,13 +90,11 @@ mod server;
 mod service;
 mod shard;
 mod shard_map;
-mod standing;
 mod tracing;
 mod trust;
 mod tyk;
 mod tyk_fields;
 mod upstream;
-mod voice;
 
 pub use config::{
     GatewayConfig, Limit, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema,

@@ -14,6 +14,7 @@ use crate::generation::{Generation, Unfinished};
 use crate::metrics::Outcome;
 use crate::outgoing::Outgoing;
 use crate::upstream::{Slot, Wish};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{Framing, TcpClient, encode};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -346,9 +347,7 @@ impl Copied {
                 out.extend_from_slice(&self.body);
             }
         }
-        if connection.output.flush().await.is_err() {
-            // It may have been answered before all of it was taken; else the answer's end comes first.
-        }
+        connection.output.flush().await.ignored("it may have been answered before all of it was taken; else the answer's end comes first");
         loop {
             if connection.responses.next_head().await.is_err() {
                 return Err(match connection.responses.received_any() {

@@ -7,15 +7,15 @@ pub(crate) mod media;
 pub(crate) mod text;
 
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_format::{ErrorFormat, TykErrorFormat};
+use crate::error_kind::ErrorKind;
 use crate::policy::rules::edits::FieldEdits;
-use crate::voice::{TykVoice, Voice};
 pub(crate) use json::BodyField;
 use media::Media;
 use plimsoll_http::Fields;
 use regex::Regex;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io;
 use std::sync::Arc;
 use text::Text;
 
@@ -106,16 +106,16 @@ impl Overrides {
     }
 
     /// The gateway's own answer as it is given here.
-    pub(crate) fn apply(&self, voice: Voice, answer: Answer, media: Media) -> Answer {
-        let (Voice::Tyk(tyk), Some(cause)) = (voice, answer.cause()) else {
+    pub(crate) fn apply(&self, error_format: ErrorFormat, answer: Answer, media: Media) -> Answer {
+        let (ErrorFormat::Tyk(tyk), Some(cause)) = (error_format, answer.cause()) else {
             return answer;
         };
         let (status, message) = tyk.lenient().words(cause);
         match cause {
             // It is no API's.
-            Cause::NoRoute => answer,
+            ErrorKind::NoRoute => answer,
             // Tyk asks a server of its own then, whose answer is an upstream's.
-            Cause::NoEndpoint => match self.of_upstream(status, Some(message.as_bytes())) {
+            ErrorKind::NoEndpoint => match self.of_upstream(status, Some(message.as_bytes())) {
                 Verdict::Instead(rule) => rule.unreached(answer, (status, message), media),
                 Verdict::Unchanged | Verdict::Unread => answer,
             },
@@ -192,10 +192,16 @@ impl Condition {
 
 impl Override {
     /// In the place of the gateway's own answer.
-    fn answer(&self, answer: Answer, voice: TykVoice, cause: Cause, media: Media) -> Answer {
-        let (usual, message) = voice.words(cause);
+    fn answer(
+        &self,
+        answer: Answer,
+        error_format: TykErrorFormat,
+        cause: ErrorKind,
+        media: Media,
+    ) -> Answer {
+        let (usual, message) = error_format.words(cause);
         let status = self.status.unwrap_or(usual);
-        let answer = voice.dress(answer.with_status(status));
+        let answer = error_format.dress(answer.with_status(status));
         match self.text.own(status, media) {
             Some(body) => self.with(answer, media.of_body().name(), body, true),
             None => {
@@ -292,32 +298,34 @@ impl Flag {
     }
 
     /// The class of an error (`internal/errors/classifier.go`), if Tyk gives it one.
-    fn of(cause: Cause) -> Option<Self> {
+    fn of(cause: ErrorKind) -> Option<Self> {
         Some(match cause {
-            Cause::KeyMissing => Self::AuthFieldMissing,
-            Cause::KeyUnknown => Self::KeyInvalid,
-            Cause::KeyRate | Cause::RouteRate => Self::RateLimited,
-            Cause::Quota => Self::QuotaExceeded,
-            Cause::BodyTooLarge => Self::BodyTooLarge,
-            Cause::LengthRequired => Self::LengthMissing,
-            Cause::BreakerOpen => Self::BreakerOpen,
-            Cause::UpstreamTimeout => Self::UpstreamTimeout,
-            Cause::UpstreamUnknown => Self::LookupFailed,
-            Cause::UpstreamFailed(why) => match why {
-                Some(ErrorKind::ConnectionRefused) => Self::ConnectionFailure,
-                Some(ErrorKind::TimedOut) => Self::ConnectionTimeout,
-                Some(ErrorKind::ConnectionReset) => Self::ConnectionReset,
-                Some(ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => Self::NoRoute,
-                Some(ErrorKind::BrokenPipe) => Self::BrokenPipe,
-                Some(ErrorKind::ConnectionAborted) => Self::Aborted,
+            ErrorKind::KeyMissing => Self::AuthFieldMissing,
+            ErrorKind::KeyUnknown => Self::KeyInvalid,
+            ErrorKind::KeyRate | ErrorKind::RouteRate => Self::RateLimited,
+            ErrorKind::Quota => Self::QuotaExceeded,
+            ErrorKind::BodyTooLarge => Self::BodyTooLarge,
+            ErrorKind::LengthRequired => Self::LengthMissing,
+            ErrorKind::BreakerOpen => Self::BreakerOpen,
+            ErrorKind::UpstreamTimeout => Self::UpstreamTimeout,
+            ErrorKind::UpstreamUnknown => Self::LookupFailed,
+            ErrorKind::UpstreamFailed(why) => match why {
+                Some(io::ErrorKind::ConnectionRefused) => Self::ConnectionFailure,
+                Some(io::ErrorKind::TimedOut) => Self::ConnectionTimeout,
+                Some(io::ErrorKind::ConnectionReset) => Self::ConnectionReset,
+                Some(io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable) => {
+                    Self::NoRoute
+                }
+                Some(io::ErrorKind::BrokenPipe) => Self::BrokenPipe,
+                Some(io::ErrorKind::ConnectionAborted) => Self::Aborted,
                 _ => Self::ProtocolError,
             },
-            Cause::NoRoute
-            | Cause::NoEndpoint
-            | Cause::KeyElsewhere
-            | Cause::KeyInactive
-            | Cause::KeyExpired
-            | Cause::PathForbidden => return None,
+            ErrorKind::NoRoute
+            | ErrorKind::NoEndpoint
+            | ErrorKind::KeyElsewhere
+            | ErrorKind::KeyInactive
+            | ErrorKind::KeyExpired
+            | ErrorKind::PathForbidden => return None,
         })
     }
 }

@@ -2,16 +2,16 @@
 //! addresses, room for its clients; and what its operator is told of it.
 
 use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig, UpstreamTls};
-use crate::doors::DoorId;
 use crate::error::GatewayError;
 use crate::handover::Sockets;
+use crate::listener_set::ListenerId;
 use crate::log::Log;
 use crate::upstream::place::preferred;
 use plimsoll_http::{Listener, connections_possible};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 /// Opens one listener, which another process may have opened before.
-pub(crate) fn open(sockets: &Sockets, id: &DoorId) -> Result<Listener, GatewayError> {
+pub(crate) fn open(sockets: &Sockets, id: &ListenerId) -> Result<Listener, GatewayError> {
     sockets.open(id).map_err(|source| GatewayError::Listen {
         name: id.name.clone(),
         address: id.address,

@@ -174,7 +174,7 @@ pub(crate) fn is_full(error: &RedisError) -> bool {
     error.code() == Some("OOM")
 }
 
-/// What keeps a connection that has broken from having anything carried out after the next one: a Redis that stood still may read the broken
+/// What keeps a connection that has broken from having anything carried out after the next one: a Redis that stalled may read the broken
 /// connection to its end only when it has answered another. So whatever is carried out looks at a key first, and every connection writes
 /// that key before all else.
 #[derive(Debug)]

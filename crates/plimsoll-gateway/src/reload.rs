@@ -9,14 +9,14 @@
 
 use crate::config::{AnalyticsConfig, GatewayConfig, Sharding};
 use crate::controls::Source;
-use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::Sockets;
+use crate::listener_set::{ListenerId, ListenerSpec};
 use crate::log::Log;
 use crate::origin::Origin;
 use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
-use crate::secrets::keeper::Keeper;
+use crate::secrets::refresher::SecretRefresher;
 use crate::shard_map::{ShardMap, moves};
 use plimsoll_base::document::Problems;
 use plimsoll_http::otlp::Endpoint;
@@ -50,8 +50,8 @@ pub(crate) struct Unfinished {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) blueprint: Arc<Blueprint>,
-    /// Every door that is open from now on.
-    pub(crate) doors: Vec<Door>,
+    /// Every listener_id that is open from now on.
+    pub(crate) listeners: Vec<ListenerSpec>,
     /// To be told when the shard serves by it.
     pub(crate) done: oneshot::Sender<()>,
 }
@@ -127,8 +127,8 @@ pub(crate) struct Reloader {
     pub(crate) log: Log,
     /// What cannot change while the gateway runs.
     pub(crate) fixed: Fixed,
-    /// Doors that are open.
-    pub(crate) doors: Vec<DoorId>,
+    /// ListenerSet that are open.
+    pub(crate) listeners: Vec<ListenerId>,
     pub(crate) shards: Vec<mpsc::Sender<Message>>,
     /// The generation that brought the shard map that is served by.
     pub(crate) map_since: u64,
@@ -137,8 +137,8 @@ pub(crate) struct Reloader {
     /// The generation that was acknowledged last, for who reports on it.
     pub(crate) current: watch::Sender<Arc<Blueprint>>,
     /// Who keeps secrets fresh.
-    pub(crate) keeper: Keeper,
-    /// Of the doors, for a successor.
+    pub(crate) refresher: SecretRefresher,
+    /// Of the listeners, for a successor.
     pub(crate) sockets: Arc<Sockets>,
     /// Whether no process before this one serves clients by what it knows.
     pub(crate) alone: Alone,
@@ -217,7 +217,7 @@ impl Reloader {
             if asker.is_none() && !self.alone.is_so() {
                 is_put_off = true;
                 (self.log)(
-                    "the process before this one still drains: the configuration is loaded anew when it has ended",
+                    "the process before this one still drains: the configuration is reloaded when it has ended",
                 );
                 continue;
             }
@@ -228,7 +228,7 @@ impl Reloader {
                 (false, _) => Err(Refusal::NotAlone),
             };
             // Also of those that were opened for a configuration which was refused then.
-            self.sockets.keep(&self.doors);
+            self.sockets.keep(&self.listeners);
             self.tell(&result);
             if let Some(asker) = asker
                 && asker.send(result).is_err()
@@ -244,7 +244,7 @@ impl Reloader {
             Ok(loaded) => {
                 let number = loaded.generation;
                 log(&format!(
-                    "the configuration was loaded anew: generation {number}"
+                    "the configuration was reloaded: generation {number}"
                 ));
                 for (name, address) in &loaded.opened {
                     log(&format!("listening on {address} ({name})"));
@@ -264,13 +264,13 @@ impl Reloader {
         self.refuse_early_moves(&config).await?;
         let addresses = resolve(&config).map_err(Refusal::Impossible)?;
         if let Some(keeping) = &config.keeping {
-            let asked = self.keeper.take(keeping).map_err(impossible)?;
+            let asked = self.refresher.take(keeping).map_err(impossible)?;
             tokio::select! {
                 heard = asked.heard() => heard.map_err(Refusal::Invalid)?,
                 () = self.shards[0].closed() => return Err(Refusal::Stopping),
             }
         }
-        let doors = self.doors(&config).map_err(Refusal::Impossible)?;
+        let listeners = self.listeners(&config).map_err(Refusal::Impossible)?;
         let shards = self.shards.len();
         let room = room_for_clients(&config, shards, &self.log);
         let next = Blueprint::new(
@@ -282,10 +282,10 @@ impl Reloader {
             Some(&before),
         );
         let next = Arc::new(next);
-        let opened = addresses_of(&doors)?;
+        let opened = addresses_of(&listeners)?;
         let for_shards = (self.shards.iter())
-            .map(|_| doors.iter().map(for_one_more).collect())
-            .collect::<Result<Vec<Vec<Door>>, GatewayError>>();
+            .map(|_| listeners.iter().map(for_one_more).collect())
+            .collect::<Result<Vec<Vec<ListenerSpec>>, GatewayError>>();
         let for_shards = for_shards.map_err(Refusal::Impossible)?;
         // Nothing is refused any more.
         tell_of_insecure(&config, &self.log);
@@ -296,9 +296,12 @@ impl Reloader {
             control.put_in_force();
         }
         let keeping = config.keeping.as_ref();
-        self.keeper.adopt(keeping).map_err(impossible)?;
+        self.refresher.adopt(keeping).map_err(impossible)?;
         self.hand_out(&next, for_shards).await?;
-        self.doors = doors.into_iter().map(|door| door.id).collect();
+        self.listeners = listeners
+            .into_iter()
+            .map(|listener_id| listener_id.id)
+            .collect();
         let generation = next.number;
         if next.service.map_version() != before.service.map_version() {
             self.map_since = generation;
@@ -375,29 +378,33 @@ impl Reloader {
             .map_err(Refusal::Invalid)
     }
 
-    /// The doors of a configuration: those that are open already, and new ones bound.
-    fn doors(&self, config: &GatewayConfig) -> Result<Vec<Door>, GatewayError> {
+    /// The listeners of a configuration: those that are open already, and new ones bound.
+    fn listeners(&self, config: &GatewayConfig) -> Result<Vec<ListenerSpec>, GatewayError> {
         let listeners = config.listeners.iter();
         listeners
             .map(|listener| {
-                let id = listener.door();
-                let listener = match self.doors.contains(&id) {
+                let id = listener.listener_id();
+                let listener = match self.listeners.contains(&id) {
                     true => None,
                     false => Some(open(&self.sockets, &id)?),
                 };
-                Ok(Door { id, listener })
+                Ok(ListenerSpec { id, listener })
             })
             .collect()
     }
 
     /// Gives every shard its part, and waits until all of them serve by it.
-    async fn hand_out(&self, next: &Arc<Blueprint>, doors: Vec<Vec<Door>>) -> Result<(), Refusal> {
+    async fn hand_out(
+        &self,
+        next: &Arc<Blueprint>,
+        listeners: Vec<Vec<ListenerSpec>>,
+    ) -> Result<(), Refusal> {
         let mut acknowledged = Vec::new();
-        for (shard, doors) in self.shards.iter().zip(doors) {
+        for (shard, listeners) in self.shards.iter().zip(listeners) {
             let (done, taken) = oneshot::channel();
             let change = Change {
                 blueprint: Arc::clone(next),
-                doors,
+                listeners,
                 done,
             };
             let change = Message::Change(change);
@@ -415,20 +422,22 @@ fn impossible(error: std::io::Error) -> Refusal {
     Refusal::Impossible(error.into())
 }
 
-/// A door for one more shard, so that no shard lacks a descriptor for what has been acknowledged.
-fn for_one_more(door: &Door) -> Result<Door, GatewayError> {
-    door.try_clone().map_err(|source| GatewayError::Listen {
-        name: door.id.name.clone(),
-        address: door.id.address,
-        source,
-    })
+/// A listener_id for one more shard, so that no shard lacks a descriptor for what has been acknowledged.
+fn for_one_more(listener_id: &ListenerSpec) -> Result<ListenerSpec, GatewayError> {
+    listener_id
+        .try_clone()
+        .map_err(|source| GatewayError::Listen {
+            name: listener_id.id.name.clone(),
+            address: listener_id.id.address,
+            source,
+        })
 }
 
-/// Where the doors listen that were bound just now.
-fn addresses_of(doors: &[Door]) -> Result<Vec<(String, SocketAddr)>, Refusal> {
-    let new = doors.iter().filter_map(|door| {
-        let address = door.listener.as_ref()?.local_addr();
-        Some(address.map(|address| (door.id.name.clone(), address)))
+/// Where the listeners listen that were bound just now.
+fn addresses_of(listeners: &[ListenerSpec]) -> Result<Vec<(String, SocketAddr)>, Refusal> {
+    let new = listeners.iter().filter_map(|listener_id| {
+        let address = listener_id.listener.as_ref()?.local_addr();
+        Some(address.map(|address| (listener_id.id.name.clone(), address)))
     });
     new.collect::<Result<_, _>>()
         .map_err(|error| Refusal::Impossible(error.into()))

@@ -2,27 +2,27 @@
 //!
 //! ```text
 //! text, file, env --when the configuration is read--> Secret::Fixed
-//! aws --------------Secret::Kept <--fills, ahead of each expiry-- keeper, a thread of its own --signed call--> AWS Secrets Manager
+//! aws --------------Secret::Cached <--fills, ahead of each expiry-- refresher, a thread of its own --signed call--> AWS Secrets Manager
 //! ```
 //!
 //! A request only ever looks at what is there. Where a secret may stand, and what must be fit for what, is the configuration's.
 
 pub(crate) mod aws;
+pub(crate) mod cached;
 pub(crate) mod credentials;
-pub(crate) mod keeper;
-pub(crate) mod kept;
 pub(crate) mod password;
+pub(crate) mod refresher;
 pub(crate) mod schedule;
 mod sigv4;
 
 use crate::digest::Digest;
-use kept::Kept;
+use cached::CachedSecret;
 use plimsoll_http::Limits;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call may take as a whole. Nobody but the keeper waits for it.
+/// How long a call may take as a whole. Nobody but the refresher waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// What is read of an answer: a secret has up to 64 KiB, which as JSON may take six times as much.
 const ANSWER: Limits = Limits {
@@ -38,8 +38,8 @@ const ANSWER: Limits = Limits {
 pub(crate) enum Secret {
     /// What the configuration says, or a file or variable said when it was read.
     Fixed(Arc<str>),
-    /// What the keeper was told last.
-    Kept(Arc<Kept>),
+    /// What the refresher was told last.
+    Cached(Arc<CachedSecret>),
 }
 
 impl Secret {
@@ -47,7 +47,7 @@ impl Secret {
     pub(crate) fn reveal(&self) -> Option<Arc<str>> {
         match self {
             Self::Fixed(text) => Some(Arc::clone(text)),
-            Self::Kept(kept) => kept.text(),
+            Self::Cached(kept) => kept.text(),
         }
     }
 
@@ -58,7 +58,7 @@ impl Secret {
                 to(text);
                 true
             }
-            Self::Kept(kept) => kept.show(to),
+            Self::Cached(kept) => kept.show(to),
         }
     }
 
@@ -66,7 +66,7 @@ impl Secret {
     pub(crate) fn digest(&self) -> Option<Digest> {
         match self {
             Self::Fixed(text) => Some(Digest::of(text.as_bytes())),
-            Self::Kept(kept) => kept.digest(),
+            Self::Cached(kept) => kept.digest(),
         }
     }
 
@@ -74,7 +74,7 @@ impl Secret {
     pub(crate) fn is_withheld(&self) -> bool {
         match self {
             Self::Fixed(_) => false,
-            Self::Kept(kept) => kept.digest().is_none(),
+            Self::Cached(kept) => kept.digest().is_none(),
         }
     }
 }
@@ -96,7 +96,7 @@ impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Fixed(one), Self::Fixed(other)) => one == other,
-            (Self::Kept(one), Self::Kept(other)) => one == other,
+            (Self::Cached(one), Self::Cached(other)) => one == other,
             _ => false,
         }
     }

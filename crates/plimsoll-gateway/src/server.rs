@@ -2,21 +2,22 @@
 
 use crate::acceptor::Share;
 use crate::admin::{Admin, AdminListener, Sources};
-use crate::analytics::{Analytics, Counts, Feed};
+use crate::analytics::{Analytics, Counts, RecordSender};
 use crate::config::GatewayConfig;
 use crate::controls::{Controls, Output, Reload};
-use crate::doors::{Door, DoorId};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::{ADMIN, Sockets, Starting};
+use crate::listener_set::{ListenerId, ListenerSpec};
 use crate::log::Log;
 use crate::metrics::{Counter, ShardMetrics};
 use crate::origin::Origin;
 use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
 use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
-use crate::secrets::keeper::Keeper;
-use crate::shard::{Crowds, Shard};
+use crate::secrets::refresher::SecretRefresher;
+use crate::shard::{ConnectionLimiters, Shard};
 use crate::upstream::Placement;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{CountersFile, run_shards};
 use std::io;
 use std::net::SocketAddr;
@@ -46,7 +47,7 @@ pub fn run(
     let sockets = handover.sockets;
     let (log, shards): (Log, usize) = (Arc::new(log), shards.max(1));
     // Before clients can come: they are not to wait for secrets.
-    let keeper = start_keeper(config, &log)?;
+    let refresher = start_keeper(config, &log)?;
     let listeners = bind(config, &sockets)?;
     let origin = Origin::new(Instant::now(), crate::clock::since_epoch());
     let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
@@ -65,15 +66,19 @@ pub fn run(
         shards: metrics.clone(),
         generation,
         analytics: records.counts(),
-        secrets: keeper.figures(),
+        keys: config.control.as_ref().map(|it| Arc::clone(&it.keys)),
+        secrets: refresher.figures(),
         reloader: ask,
         stop: stop.clone(),
     };
     let admin = Admin::new(config, looked_at);
     on_ready(listeners.names()?);
-    let Records { couriers, feeds } = records;
+    let Records {
+        sink_workers,
+        feeds,
+    } = records;
     let changes = Changing {
-        keeper,
+        refresher,
         origin,
         shards: to_shards,
         current,
@@ -106,7 +111,7 @@ pub fn run(
     })?;
     changes.end();
     stop_control(config, &log);
-    tell_of_the_end(couriers, &metrics, results, &log)
+    log_shutdown_summary(sink_workers, &metrics, results, &log)
 }
 
 fn start_control(
@@ -130,18 +135,18 @@ fn stop_control(config: &GatewayConfig, log: &Log) {
 }
 
 /// What the configuration's secrets are, before anything needs them.
-fn start_keeper(config: &GatewayConfig, log: &Log) -> Result<Keeper, GatewayError> {
-    let mut keeper = Keeper::new(Arc::clone(log));
+fn start_keeper(config: &GatewayConfig, log: &Log) -> Result<SecretRefresher, GatewayError> {
+    let mut refresher = SecretRefresher::new(Arc::clone(log));
     if let Some(keeping) = &config.keeping {
-        let asked = keeper.take(keeping)?;
+        let asked = refresher.take(keeping)?;
         asked.wait().map_err(GatewayError::Secrets)?;
     }
-    Ok(keeper)
+    Ok(refresher)
 }
 
 /// What changes while the gateway runs, beside the requests.
 struct Changing {
-    keeper: Keeper,
+    refresher: SecretRefresher,
     origin: Origin,
     shards: Vec<mpsc::Sender<Message>>,
     current: watch::Sender<Arc<Blueprint>>,
@@ -154,7 +159,7 @@ struct Changing {
 /// The same, under way.
 enum Changes {
     /// Secrets alone change.
-    Secrets { _keeper: Keeper },
+    Secrets { _keeper: SecretRefresher },
     /// Everything may.
     Reloads(JoinHandle<()>),
 }
@@ -168,7 +173,7 @@ impl Changing {
     ) -> io::Result<Changes> {
         let Some(reload) = reload else {
             return Ok(Changes::Secrets {
-                _keeper: self.keeper,
+                _keeper: self.refresher,
             });
         };
         let reloader = Reloader {
@@ -176,12 +181,12 @@ impl Changing {
             origin: self.origin,
             log: Arc::clone(log),
             fixed: Fixed::of(config),
-            doors: config.listeners.iter().map(|l| l.door()).collect(),
+            listeners: config.listeners.iter().map(|l| l.listener_id()).collect(),
             shards: self.shards,
             map_since: 1,
             last_sharding: config.sharding.clone(),
             current: self.current,
-            keeper: self.keeper,
+            refresher: self.refresher,
             sockets: self.sockets,
             alone: Alone::new(self.alone),
         };
@@ -200,15 +205,15 @@ impl Changes {
 }
 
 /// Says what was lost and cut off, and which limits clients have met.
-fn tell_of_the_end(
-    couriers: Vec<Analytics>,
+fn log_shutdown_summary(
+    sink_workers: Vec<Analytics>,
     metrics: &[Arc<ShardMetrics>],
     results: Vec<io::Result<usize>>,
     log: &Log,
 ) -> Result<(), GatewayError> {
     let begun = Instant::now();
-    let couriers = couriers.into_iter();
-    couriers.for_each(|couriers| couriers.join(begun, log));
+    let sink_workers = sink_workers.into_iter();
+    sink_workers.for_each(|sink_workers| sink_workers.join(begun, log));
     let cut_off = results.into_iter().sum::<io::Result<usize>>()?;
     tell_of_limits(metrics, log);
     if cut_off > 0 {
@@ -246,34 +251,34 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
 
 /// What each shard has of its own, in their order.
 struct Each<'a> {
-    feeds: Vec<(Option<Feed>, Option<Feed>)>,
+    feeds: Vec<(Option<RecordSender>, Option<RecordSender>)>,
     changed: Vec<mpsc::Receiver<Message>>,
     metrics: &'a [Arc<ShardMetrics>],
 }
 
 /// One share for each shard. The locks are only for moving a share into its thread: each is taken once.
 fn share_out(
-    listeners: &[Door],
+    listeners: &[ListenerSpec],
     each: Each<'_>,
     first: &Arc<Blueprint>,
     counters: &CountersFile,
     sockets: &Arc<Sockets>,
 ) -> io::Result<Vec<Mutex<Option<Share>>>> {
     let open = Arc::new(AtomicU32::new(0));
-    let crowds = Crowds::default();
+    let limiters = ConnectionLimiters::default();
     let shards = each.metrics.len();
     let each = (each.feeds.into_iter())
         .zip(each.changed)
         .zip(each.metrics)
         .enumerate();
     each.map(|(shard, (((feed, spans), changes), metrics))| {
-        let doors = listeners.iter().map(Door::try_clone);
+        let listeners = listeners.iter().map(ListenerSpec::try_clone);
         Ok(Mutex::new(Some(Share {
-            doors: doors.collect::<io::Result<_>>()?,
+            listeners: listeners.collect::<io::Result<_>>()?,
             blueprint: Arc::clone(first),
             placement: Placement { shard, shards },
             open: Arc::clone(&open),
-            crowds: crowds.clone(),
+            limiters: limiters.clone(),
             metrics: Arc::clone(metrics),
             counters: counters.row(shard),
             feed,
@@ -292,10 +297,10 @@ async fn serve_shard(
     stop: watch::Receiver<bool>,
     sockets: &Sockets,
 ) -> io::Result<usize> {
-    let (shard, doors, changes) = Shard::new(share);
+    let (shard, listeners, changes) = Shard::new(share);
     let shard = Rc::new(shard);
     starting.wait(stop.clone()).await;
-    let clients = Rc::clone(&shard).run(doors, changes, stop.clone());
+    let clients = Rc::clone(&shard).run(listeners, changes, stop.clone());
     let result = match admin {
         Some((admin, AdminListener(listener))) => {
             let socket = listener.for_shard()?;
@@ -321,9 +326,9 @@ async fn serve_shard(
 
 /// Ready when another process has this one's sockets; never if it does not stop for that.
 async fn succeeded(mut stop: watch::Receiver<bool>, sockets: &Sockets) {
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        // Whoever could tell it to stop has gone, which has it stop.
-    }
+    stop.wait_for(|stop| *stop)
+        .await
+        .ignored("whoever could tell it to stop has gone, which has it stop");
     if !sockets.have_a_successor() {
         std::future::pending::<()>().await;
     }
@@ -344,16 +349,16 @@ fn start_reloader(
 
 /// The bound sockets.
 struct Listeners {
-    main: Vec<Door>,
+    main: Vec<ListenerSpec>,
     admin: Option<AdminListener>,
 }
 
 impl Listeners {
     fn names(&self) -> io::Result<Vec<(String, SocketAddr)>> {
         let mut names = Vec::new();
-        for door in &self.main {
-            if let Some(listener) = &door.listener {
-                names.push((door.id.name.clone(), listener.local_addr()?));
+        for listener_id in &self.main {
+            if let Some(listener) = &listener_id.listener {
+                names.push((listener_id.id.name.clone(), listener.local_addr()?));
             }
         }
         if let Some(AdminListener(listener)) = &self.admin {
@@ -365,12 +370,12 @@ impl Listeners {
 
 fn bind(config: &GatewayConfig, sockets: &Sockets) -> Result<Listeners, GatewayError> {
     let main = config.listeners.iter().map(|listener| {
-        let id = listener.door();
+        let id = listener.listener_id();
         let listener = Some(open(sockets, &id)?);
-        Ok(Door { id, listener })
+        Ok(ListenerSpec { id, listener })
     });
     let admin = config.admin.as_ref().map(|admin| {
-        let id = DoorId {
+        let id = ListenerId {
             name: ADMIN.to_owned(),
             address: admin.address,
         };
@@ -395,16 +400,16 @@ fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, 
 
 /// What carries records and spans away.
 struct Records {
-    couriers: Vec<Analytics>,
+    sink_workers: Vec<Analytics>,
     /// For each shard: where its records go, and its spans.
-    feeds: Vec<(Option<Feed>, Option<Feed>)>,
+    feeds: Vec<(Option<RecordSender>, Option<RecordSender>)>,
 }
 
 impl Records {
     /// What becomes of each sink's records.
     fn counts(&self) -> Vec<(&'static str, Arc<Counts>)> {
-        let couriers = self.couriers.iter();
-        couriers.flat_map(Analytics::counts).collect()
+        let sink_workers = self.sink_workers.iter();
+        sink_workers.flat_map(Analytics::counts).collect()
     }
 }
 
@@ -415,14 +420,18 @@ fn start_analytics(
     origin: &Origin,
     log: &Log,
 ) -> Result<Records, GatewayError> {
-    let mut couriers = Vec::new();
-    let none = || (0..shards).map(|_| None).collect::<Vec<Option<Feed>>>();
-    let mut start = |started: Option<io::Result<(Analytics, Vec<Feed>)>>| {
+    let mut sink_workers = Vec::new();
+    let none = || {
+        (0..shards)
+            .map(|_| None)
+            .collect::<Vec<Option<RecordSender>>>()
+    };
+    let mut start = |started: Option<io::Result<(Analytics, Vec<RecordSender>)>>| {
         let Some(started) = started else {
             return Ok(none());
         };
         let (carrying, feeds) = started.map_err(GatewayError::Analytics)?;
-        couriers.push(carrying);
+        sink_workers.push(carrying);
         Ok::<_, GatewayError>(feeds.into_iter().map(Some).collect())
     };
     let analytics = config.analytics.as_ref();
@@ -432,7 +441,7 @@ fn start_analytics(
     let tracing = config.tracing.as_ref();
     let spans = start(tracing.map(|config| Analytics::start_spans(config, shards, log)))?;
     Ok(Records {
-        couriers,
+        sink_workers,
         feeds: records.into_iter().zip(spans).collect(),
     })
 }

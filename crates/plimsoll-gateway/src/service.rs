@@ -2,15 +2,16 @@
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
-mod drawing;
+mod record_spec;
 
-pub(crate) use drawing::Drawing;
+pub(crate) use record_spec::RecordSpec;
 
 use crate::config::{
     CertificateField, ConnectionLimits, GatewayConfig, Http2, ListenerConfig, ListenerTls,
     RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
 };
 use crate::control::Control;
+use crate::error_format::ErrorFormat;
 use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
@@ -26,7 +27,6 @@ use crate::policy::token::TokenPolicy;
 use crate::router::Router;
 use crate::secrecy;
 use crate::tracing::Sampling;
-use crate::voice::Voice;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -53,7 +53,7 @@ pub(crate) struct Service {
     pub(crate) timeouts: Timeouts,
     pub(crate) timings: Timings,
     /// What is taken down of requests for their records, if there are any.
-    pub(crate) records: Option<Drawing>,
+    pub(crate) records: Option<RecordSpec>,
     /// Names whose values are not recorded, as [`secrecy::plain`] has them.
     pub(crate) redacted: Arc<[String]>,
     /// Which requests get spans, if any do.
@@ -65,7 +65,7 @@ pub(crate) struct Service {
     pub(crate) pseudonym: String,
     started: Instant,
     /// In whose words it answers itself.
-    pub(crate) voice: Voice,
+    pub(crate) error_format: ErrorFormat,
     /// What answers on routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
 }
@@ -136,7 +136,7 @@ impl Service {
             preserve_host: config.upstreams.iter().map(|u| u.preserve_host).collect(),
             timeouts: config.timeouts,
             timings: config.timings,
-            records: config.analytics.as_ref().map(Drawing::of),
+            records: config.analytics.as_ref().map(RecordSpec::of),
             redacted: (config.redacted.iter())
                 .map(|name| secrecy::plain(name.as_bytes()))
                 .collect(),
@@ -148,7 +148,7 @@ impl Service {
             limits: config.limits,
             pseudonym: origin.pseudonym().to_owned(),
             started: origin.started,
-            voice: config.voice,
+            error_format: config.error_format,
             control: config.control.clone(),
         }
     }

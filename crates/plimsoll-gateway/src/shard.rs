@@ -2,20 +2,20 @@
 
 mod held;
 
-use crate::analytics::Feed;
+use crate::analytics::RecordSender;
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::config::Timeouts;
-use crate::crowd::{Crowd, Place, household};
-use crate::doors::DoorId;
+use crate::connection_limiter::{ConnectionLimiter, ConnectionPermit, client_prefix};
+use crate::connection_registry::ConnectionRegistry;
 use crate::ending::Ending;
 use crate::generation::Generation;
 use crate::handover::Sockets;
 use crate::identity::Identity;
+use crate::listener_set::ListenerId;
 use crate::metrics::{ShardMetrics, TooMany};
 use crate::mirror::Mirrors;
 use crate::own_connections::OwnConnections;
-use crate::roll::Roll;
 use crate::service::Service;
 use crate::tracing::Tracer;
 use crate::trust::{Shown, Trust, Withdrawn};
@@ -42,14 +42,14 @@ pub(crate) struct Shard {
     pub(crate) placement: Placement,
     /// Client connections open now, over all shards. Changed once per connection, never per request.
     pub(crate) open: Arc<AtomicU32>,
-    pub(crate) crowds: Crowds,
+    pub(crate) limiters: ConnectionLimiters,
     pub(crate) metrics: Arc<ShardMetrics>,
     /// What outlives the process.
     pub(crate) counters: Row,
-    pub(crate) analytics: Option<RefCell<Feed>>,
+    pub(crate) analytics: Option<RefCell<RecordSender>>,
     pub(crate) tracer: Option<Tracer>,
     /// Where its spans go.
-    pub(crate) spans: Option<RefCell<Feed>>,
+    pub(crate) spans: Option<RefCell<RecordSender>>,
     /// The gateway was told to stop, and takes requests for a while.
     pub(crate) leaving: Cell<bool>,
     /// The gateway stops: connections end after their current exchange, and answers say so.
@@ -69,23 +69,23 @@ pub(crate) struct Shard {
     /// Every stream of HTTP/2 that is served has one more of it.
     pub(crate) streams: Rc<()>,
     /// Client connections, and what their clients have shown.
-    pub(crate) roll: RefCell<Roll>,
+    pub(crate) registry: RefCell<ConnectionRegistry>,
     pub(crate) sockets: Arc<Sockets>,
 }
 
 /// Connections of each client, over all shards.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crowds {
-    addresses: Arc<Crowd<IpAddr>>,
+pub(crate) struct ConnectionLimiters {
+    addresses: Arc<ConnectionLimiter<IpAddr>>,
     /// Those that the gateway makes to itself.
     own: OwnConnections,
-    identities: Arc<Crowd<Identity>>,
+    identities: Arc<ConnectionLimiter<Identity>>,
 }
 
 /// Places among a client's connections for what it has under way without one of its own.
 #[derive(Debug)]
 pub(crate) struct FurtherPlaces {
-    addresses: Arc<Crowd<IpAddr>>,
+    addresses: Arc<ConnectionLimiter<IpAddr>>,
     client: IpAddr,
     /// `None`: they are not limited.
     most: Option<u32>,
@@ -96,7 +96,7 @@ impl FurtherPlaces {
     ///
     /// # Errors
     /// The client has as many connections as it may have.
-    pub(crate) fn enter(&self) -> Result<Option<Place<IpAddr>>, TooMany> {
+    pub(crate) fn enter(&self) -> Result<Option<ConnectionPermit<IpAddr>>, TooMany> {
         let Some(most) = self.most else {
             return Ok(None);
         };
@@ -121,7 +121,7 @@ impl Shard {
         &self,
         stream: &TcpStream,
         service: &Service,
-    ) -> Result<Option<Place<IpAddr>>, TooMany> {
+    ) -> Result<Option<ConnectionPermit<IpAddr>>, TooMany> {
         let limits = &service.limits;
         let place = || {
             let Some(most) = limits.per_address else {
@@ -131,14 +131,14 @@ impl Shard {
             let Ok(peer) = stream.peer_addr() else {
                 return Ok(None);
             };
-            if self.crowds.own.has(peer) {
+            if self.limiters.own.has(peer) {
                 return Ok(None);
             }
             let address = peer.ip().to_canonical();
             if service.trusts(address) {
                 return Ok(None);
             }
-            let place = self.crowds.addresses.enter(household(address), most);
+            let place = self.limiters.addresses.enter(client_prefix(address), most);
             place.map(Some).ok_or(TooMany::OfAddress)
         };
         let place = match self.open.fetch_add(1, Ordering::Relaxed) {
@@ -151,22 +151,22 @@ impl Shard {
     /// The places of what a client has under way beside the request of its connection.
     pub(crate) fn further_places(&self, client: &Client, service: &Service) -> FurtherPlaces {
         FurtherPlaces {
-            addresses: Arc::clone(&self.crowds.addresses),
-            client: client.household(),
+            addresses: Arc::clone(&self.limiters.addresses),
+            client: client.client_prefix(),
             most: service.limits.per_address.filter(|_| !client.trusted),
         }
     }
 
     /// Connections that the gateway makes to itself, over all shards.
     pub(crate) fn own_connections(&self) -> &OwnConnections {
-        &self.crowds.own
+        &self.limiters.own
     }
 
     /// The same of the limit for who the client is by its certificate.
     pub(crate) fn place_of_identity(
         &self,
         client: &Client,
-    ) -> Result<Option<Place<Identity>>, TooMany> {
+    ) -> Result<Option<ConnectionPermit<Identity>>, TooMany> {
         let generation = self.current();
         let service = &generation.service;
         let Some(most) = service.limits.per_identity else {
@@ -177,7 +177,7 @@ impl Shard {
             return Ok(None);
         };
         let identity = Identity::of_any(own, &service.identity_order);
-        let place = self.crowds.identities.enter(identity, most);
+        let place = self.limiters.identities.enter(identity, most);
         place.map(Some).ok_or(TooMany::OfIdentity)
     }
 
@@ -185,7 +185,7 @@ impl Shard {
     pub(crate) fn refusal(&self, why: TooMany, service: &Service) -> Answer {
         self.metrics.refused.of(why).add(1);
         self.counters.add(Counter::TurnedAway, 1);
-        service.voice.say(Answer::new(503, why.words()))
+        service.error_format.say(Answer::new(503, why.words()))
     }
 
     /// Notes what the client of this task has shown, so that it can be judged again. Judges it at once by what it is served by now: a
@@ -193,7 +193,7 @@ impl Shard {
     pub(crate) fn know(
         &self,
         client: &Client,
-        door: &Rc<DoorId>,
+        listener_id: &Rc<ListenerId>,
         before: Option<&Trust>,
     ) -> Result<(), Withdrawn> {
         let chain = client.connection.peer_certificates();
@@ -203,21 +203,21 @@ impl Shard {
             false => Some(Shown::of(chain).ok_or(Withdrawn::Distrusted)?),
         };
         let now = crate::clock::since_epoch();
-        self.judge(shown.as_ref(), &door.name, before, now)?;
-        self.roll.borrow_mut().show(tokio::task::id(), shown);
+        self.judge(shown.as_ref(), &listener_id.name, before, now)?;
+        self.registry.borrow_mut().show(tokio::task::id(), shown);
         Ok(())
     }
 
-    /// Judges by what is served by now who came through this door, has shown this if anything, and was accepted by `before`.
+    /// Judges by what is served by now who came through this listener_id, has shown this if anything, and was accepted by `before`.
     pub(crate) fn judge(
         &self,
         shown: Option<&Shown>,
-        door: &str,
+        listener_id: &str,
         before: Option<&Trust>,
         now: Duration,
     ) -> Result<(), Withdrawn> {
         let current = self.current();
-        let entrance = current.service.entrance(door);
+        let entrance = current.service.entrance(listener_id);
         let trust = entrance.and_then(|entrance| entrance.tls.as_ref()?.trust.as_deref());
         match (trust, shown) {
             (Some(trust), Some(shown)) => trust.review(shown, before, now),
@@ -230,7 +230,7 @@ impl Shard {
 
     /// Why the exchange is cut off that the current task is about.
     pub(crate) fn why_cut_off(&self) -> Ending {
-        let why = tokio::task::try_id().and_then(|id| self.roll.borrow().why(id));
+        let why = tokio::task::try_id().and_then(|id| self.registry.borrow().why(id));
         match why {
             _ if std::thread::panicking() => Ending::Defect,
             Some(withdrawn) => withdrawn.into(),

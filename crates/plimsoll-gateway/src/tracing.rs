@@ -5,6 +5,7 @@
 //! that is configured do upstreams get the span's own id in place of the client's. On their way to the collector spans are records, see
 //! [`crate::analytics`].
 
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::Fields;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -82,9 +83,9 @@ impl Tracer {
     /// Of the shard of this number.
     pub(crate) fn new(shard: usize) -> Self {
         let mut seed = [0; 8];
-        if SystemRandom::new().fill(&mut seed).is_err() {
-            // Then ids are those of every gateway that has no randomness.
-        }
+        SystemRandom::new()
+            .fill(&mut seed)
+            .ignored("then ids are those of every gateway that has no randomness");
         let draw = Draw::new(u64::from_le_bytes(seed), Stream::Traces, shard as u64);
         Self {
             draw: RefCell::new(draw),

@@ -13,14 +13,14 @@ mod compile;
 mod conf;
 mod definition;
 mod files;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzz_harness;
 mod notes;
 mod overrides;
 #[cfg(test)]
 mod page;
 mod pattern;
 mod policies;
-#[cfg(feature = "fuzzing")]
-pub(crate) mod rehearsal;
 mod sort;
 mod tls;
 
@@ -112,6 +112,7 @@ impl Tyk {
 /// The rules by which Tyk's files are decoded: `null` is nothing.
 const RULES: Rules<'static> = Rules {
     later: &[],
+    renamed: &[],
     nulls: Nulls::Allowed,
 };
 

@@ -3,13 +3,7 @@
 //! A field that is left at nothing (`false`, `0`, `""`, `[]`, `{}`, `null`) says nothing, whatever its class. What supported fields mean
 //! is [`crate::tyk`]'s.
 
-mod access_rights;
 pub(crate) mod account;
-mod conf;
-mod definition;
-mod error_overrides;
-mod policy;
-mod session;
 mod way;
 
 use account::{Account, Ignored};
@@ -25,12 +19,13 @@ pub(crate) enum Class {
     Supported,
     /// It cannot change who gets in or what is sent; named at start and at each reload.
     Ignored,
-    /// It could, and is not supported: the file is refused. These values alone are harmless.
-    Refused(&'static [&'static str]),
+    /// It could, and is not supported: the file is refused. This value alone is harmless, where there is one.
+    Refused(Option<&'static str>),
 }
 
 /// A field: its path, with `*` for any key or place in a list; its class, which holds for everything below it that is not listed itself;
 /// a note for people.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Field(
     pub(crate) &'static str,
     pub(crate) Class,
@@ -41,18 +36,35 @@ pub(crate) struct Field(
 pub(crate) struct Kind {
     /// What it is called in messages and on the page.
     pub(crate) name: &'static str,
-    /// In parts, of which some kinds have one in common.
-    pub(crate) fields: &'static [&'static [Field]],
+    /// Tables of fields, of which some kinds have one in common: tab-separated, with a line for each field below the names of the columns.
+    tables: &'static [&'static str],
 }
 
-/// `tyk.conf`.
-pub(crate) const CONF: &Kind = &conf::KIND;
-/// A classic API definition.
-pub(crate) const DEFINITION: &Kind = &definition::KIND;
-/// One policy of `policies.json`.
-pub(crate) const POLICY: &Kind = &policy::KIND;
-/// A session, as the control API takes it.
-pub(crate) const SESSION: &Kind = &session::KIND;
+/// What is said in the place of errors (`apidef/api_definitions.go`, `ErrorOverride`).
+const ERROR_OVERRIDES: &str = include_str!("tyk_fields/error_overrides.tsv");
+/// What is said of each API that is opened (`user/session.go`, `AccessDefinition`).
+const ACCESS_RIGHTS: &str = include_str!("tyk_fields/access_rights.tsv");
+
+/// `tyk.conf` (`config/config.go`).
+pub(crate) const CONF: &Kind = &Kind {
+    name: "tyk.conf",
+    tables: &[include_str!("tyk_fields/conf.tsv"), ERROR_OVERRIDES],
+};
+/// A classic API definition (`apidef/api_definitions.go`).
+pub(crate) const DEFINITION: &Kind = &Kind {
+    name: "an API definition",
+    tables: &[include_str!("tyk_fields/definition.tsv"), ERROR_OVERRIDES],
+};
+/// One policy of `policies.json` (`user/policy.go`).
+pub(crate) const POLICY: &Kind = &Kind {
+    name: "a policy",
+    tables: &[include_str!("tyk_fields/policy.tsv"), ACCESS_RIGHTS],
+};
+/// A session, as the control API takes it (`user/session.go`).
+pub(crate) const SESSION: &Kind = &Kind {
+    name: "a session",
+    tables: &[include_str!("tyk_fields/session.tsv"), ACCESS_RIGHTS],
+};
 
 /// What a file says that is not supported.
 #[derive(Debug, Default)]
@@ -165,7 +177,7 @@ impl Judge<'_> {
             ),
             Some(Field(_, Class::Ignored, _)) => self.ignore(path),
             Some(Field(_, Class::Refused(harmless), note)) => {
-                if !is_one_of(harmless, node) {
+                if !harmless.is_some_and(|harmless| is_written(harmless, node)) {
                     self.refuse(
                         path,
                         format!("not supported, and it cannot be ignored: {note}"),
@@ -232,24 +244,37 @@ fn says_nothing(within: &Within, node: &Node) -> bool {
     }
 }
 
-/// Whether a value is written as one of these. None of them is a list or an object.
-fn is_one_of(harmless: &[&str], node: &Node) -> bool {
-    let written = match node.value() {
-        Value::Text(text) => return harmless.contains(&text),
-        Value::Sequence(_) | Value::Mapping(_) => return false,
-        _ => node.to_json().to_string(),
-    };
-    harmless.contains(&&*written)
+/// Whether a value is written so. A list or an object is not.
+fn is_written(harmless: &str, node: &Node) -> bool {
+    match node.value() {
+        Value::Text(text) => text == harmless,
+        Value::Sequence(_) | Value::Mapping(_) => false,
+        _ => *node.to_json().to_string() == *harmless,
+    }
 }
 
 impl Kind {
     /// Every field.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> {
-        self.fields.iter().copied().flatten()
+    pub(crate) fn fields(&self) -> impl Iterator<Item = Field> {
+        let rows = self.tables.iter().flat_map(|table| table.lines().skip(1));
+        rows.filter_map(Field::read)
     }
 }
 
 impl Field {
+    /// A line of a table: path, class and note.
+    fn read(line: &'static str) -> Option<Self> {
+        let mut cells = line.split('\t');
+        let path = cells.next()?;
+        let class = match cells.next()? {
+            "supported" => Class::Supported,
+            "ignored" => Class::Ignored,
+            "refused" => Class::Refused(None),
+            other => Class::Refused(Some(other.strip_prefix("refused unless ")?)),
+        };
+        Some(Self(path, class, cells.next()?))
+    }
+
     fn way(&self) -> impl Iterator<Item = &'static str> {
         self.0.split('.')
     }
@@ -285,6 +310,15 @@ mod tests {
         let document = Document::parse_json("api.json", text).unwrap();
         let (refused, account) = judge(DEFINITION, &document).into_parts("api.json");
         format!("{refused}\nignored: {}", account.ignored.named.join(", "))
+    }
+
+    #[test]
+    fn every_line_of_the_tables_is_a_field() {
+        for kind in [CONF, DEFINITION, POLICY, SESSION] {
+            for line in kind.tables.iter().flat_map(|table| table.lines().skip(1)) {
+                assert!(Field::read(line).is_some(), "{}: {line}", kind.name);
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One request over a connection of its own, within one deadline: over verified TLS, or in clear where the address says so.
+//! One request over a connection of its own, within one deadline: over verified TLS, or in plaintext where the address says so.
 
 use crate::connection::TcpClient;
 use crate::limits::Limits;
@@ -122,6 +122,7 @@ async fn secure(call: &Call<'_>, stream: tokio::net::TcpStream) -> Result<Stream
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_base::ignored::Ignored as _;
     use plimsoll_testbed::authority::Authority;
     use plimsoll_testbed::tls_server::{Manner, config};
     use rustls::{ServerConnection, StreamOwned};
@@ -154,9 +155,7 @@ mod tests {
                 let line = text.lines().next().unwrap_or_default();
                 let length = line.len();
                 let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{line}");
-                if stream.write_all(answer.as_bytes()).is_err() {
-                    // It has gone.
-                }
+                stream.write_all(answer.as_bytes()).ignored("it has gone");
             }
         });
         Url::parse(&format!("https://localhost:{port}")).unwrap()

@@ -4,10 +4,12 @@
 //! request is still coming in. Deadlines are the caller's: every method may be cancelled, and only a cancelled `flush` may be resumed.
 
 mod output;
+mod pipe;
 mod reader;
 mod tcp;
 
 pub use output::Output;
+pub use pipe::pipe;
 pub use reader::{MessageReader, RequestReader, ResponseReader};
 pub use tcp::{TcpClient, TcpServer};
 

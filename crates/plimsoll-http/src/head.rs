@@ -1,8 +1,6 @@
 //! Request and response heads, parsed: what was said, and what follows from it for the body and the connection.
 
-use crate::decode::{Event, RequestDecoder};
 use crate::fields::Fields;
-use crate::limits::Limits;
 use std::ops::Range;
 
 /// The version of a message.
@@ -105,24 +103,6 @@ impl RequestHead {
     #[must_use]
     pub fn text(&self) -> &[u8] {
         self.fields.text()
-    }
-
-    /// The head whose [`Self::text`] this is, of a message of this version.
-    #[must_use]
-    pub fn from_text(text: &[u8], version: Version) -> Option<Self> {
-        // It was within limits when it came.
-        let mut decoder = RequestDecoder::new(Limits {
-            head_bytes: usize::MAX,
-            fields: usize::MAX,
-            target_bytes: usize::MAX,
-            body_bytes: u64::MAX,
-            ..Limits::default()
-        });
-        let step = decoder.decode(text).ok()?;
-        (step.event == Event::Head).then(|| Self {
-            version,
-            ..decoder.into_head()
-        })
     }
 
     /// The version.

@@ -2,7 +2,7 @@
 //!
 //! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
 //! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
-//! [`connection`] drives them over any stream; [`connect`], [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
+//! [`connection`] drives them over any stream; `connect`, [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
 //! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
 //! [`otlp`] is one request to a collector; [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
 //! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
@@ -40,7 +40,7 @@ pub use call::{Answer, Call, call};
 pub use connect::{ConnectError, connect, connect_stream, lacking};
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
-    TcpClient, TcpServer,
+    TcpClient, TcpServer, pipe,
 };
 pub use counters_file::{CountersFile, Row};
 pub use deadline::{Elapsed, Watch};
@@ -54,5 +54,5 @@ pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
 pub use pool::{IdleConnections, Pool, PoolLimits};
 pub use shard::run_shards;
-pub use stream::{SharedStream, Stream, pipe};
+pub use stream::{SharedStream, Stream};
 pub use url::Url;

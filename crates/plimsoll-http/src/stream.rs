@@ -3,12 +3,10 @@
 //! One enum and no trait object, so that a clear connection pays one foreseeable branch for each read and write.
 
 mod halves;
-mod pipe;
 mod shared;
 
 pub use halves::{ReadHalf, WriteHalf};
 pub(crate) use halves::{reset, unite};
-pub use pipe::pipe;
 pub use shared::SharedStream;
 
 use crate::tls::TlsStream;

@@ -46,7 +46,7 @@ impl Ledger {
     /// Exchanges that were answered, over all steps, warm-up included.
     #[must_use]
     pub fn answered(&self) -> u64 {
-        use plimsoll_base::outcome::OutcomeClass::{CheckFailed, Passed};
+        use plimsoll_base::outcome_class::OutcomeClass::{CheckFailed, Passed};
         let sides = [&self.warmup, &self.measured];
         let steps = sides.into_iter().flat_map(|side| &side.steps);
         let count = |class| {
@@ -111,7 +111,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::tally::{ClassTally, StepTally};
     use plimsoll_load::fragment::StepAccounts;
 

@@ -5,7 +5,6 @@
 
 mod address;
 mod announce;
-pub(crate) mod cgroup;
 mod launch;
 mod ports;
 mod ready;
@@ -17,14 +16,15 @@ pub(crate) use launch::inherited;
 pub use values::Values;
 use watched::Watched;
 
+use crate::cgroup;
 use crate::child::{Child, Exit, STOP_GRACE};
 use crate::error::{LabError, LogTail};
-use crate::experiment::{Component, ComponentKind, Experiment, External, HTTPS, Scheme, Secret};
 use crate::probe::{Moment, Sampler};
 use crate::shim::Spec;
 use announce::Silence;
 use indexmap::IndexMap;
 use launch::Launch;
+use plimsoll_experiment::{Component, ComponentKind, Experiment, External, HTTPS, Scheme, Secret};
 use plimsoll_report::record::ComponentSample;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,11 +1,12 @@
 //! From what was measured to the summary: the experiment's words in the report's terms.
 
-use crate::experiment::{self, Experiment};
 use crate::method::Session;
 use crate::preflight::Warning;
+use plimsoll_experiment::{self as experiment, Experiment};
+use plimsoll_report::facts::Facts;
+use plimsoll_report::record::Breach;
 use plimsoll_report::record::{ArmBlocks, Manifest, Summary};
-use plimsoll_report::summarise::{self, Facts, Method};
-use plimsoll_report::threshold::Breach;
+use plimsoll_report::summarise::{self, Method};
 use std::collections::BTreeMap;
 
 /// The experiment's arms, without any block yet, and what was said of each before the run.
@@ -67,7 +68,7 @@ pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::memory::with_load;
+    use plimsoll_experiment::memory::with_load;
     use plimsoll_report::record::{ArmData, LoadModel, Ranges};
 
     #[test]

@@ -1,7 +1,7 @@
 //! What this host allows: one fact per file, each found in `/proc`, `/sys` or by a short try, and judged in plain words.
 //!
 //! Only facts that a run depends on are looked at. Printing them is left to the binary; the generator's own ceiling is measured by
-//! [`calibrate()`].
+//! `calibrate`.
 
 mod backlog;
 mod calibrate;
@@ -20,9 +20,8 @@ mod steal;
 mod timer;
 mod tries;
 
+pub use crate::ceiling::{Ceiling, ClosedThroughput, Identity, OpenCeiling, Stored};
 pub use calibrate::{Calibration, Calibrator, Trial};
-pub use ceiling::{Ceiling, ClosedThroughput, Identity, OpenCeiling, Stored};
-pub use ports::ports;
 pub use tries::NoneHeld;
 
 use serde::Serialize;

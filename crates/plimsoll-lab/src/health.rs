@@ -5,7 +5,7 @@
 use crate::collect::published;
 use crate::probe::HealthProbe;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_load::plan::{Load, Pacing, Plan, Profile};
@@ -24,8 +24,8 @@ pub struct Health {
     behind: u64,
     exhausted: u64,
     in_flight_s: f64,
-    /// `None` without a lookout.
-    lookout: Option<TimeHistogram>,
+    /// `None` without a canary.
+    canary: Option<TimeHistogram>,
     /// `None` where the planned load itself changes.
     halves: Option<Halves>,
     pacing: Pacing,
@@ -43,7 +43,7 @@ impl Health {
             behind: 0,
             exhausted: 0,
             in_flight_s: 0.0,
-            lookout: None,
+            canary: None,
             halves: is_steady(plan).then(Halves::default),
             pacing: plan.pacing,
         }
@@ -59,8 +59,8 @@ impl Health {
         self.behind = self.behind.max(fragment.behind);
         self.exhausted += fragment.exhausted;
         self.in_flight_s += fragment.in_flight_s;
-        if let Some(lookout) = &fragment.lookout {
-            self.lookout.get_or_insert_default().merge(lookout);
+        if let Some(canary) = &fragment.canary {
+            self.canary.get_or_insert_default().merge(canary);
         }
         if let Some(halves) = &mut self.halves {
             let times = published(fragment, TimeKind::ResponseTime);
@@ -85,7 +85,7 @@ impl Health {
             exhausted: Some(self.exhausted),
             schedule_ks: (data.scheduled > 0).then(|| self.behind as f64 / data.scheduled as f64),
             littles_law_error: littles_law_error(self.in_flight_s, data),
-            lookout: self.lookout,
+            canary: self.canary,
             halves: self.halves,
             medians: self.parts.medians(),
             ..GeneratorHealth::default()
@@ -218,7 +218,7 @@ mod tests {
             behind: 0,
             exhausted: 0,
             in_flight_s: 0.0,
-            lookout: None,
+            canary: None,
             halves: None,
             pacing: Pacing::Precise,
         }
@@ -290,16 +290,12 @@ mod tests {
             for (warmup, millis) in fragments {
                 health.add(&Fragment {
                     warmup: *warmup,
-                    lookout: millis.map(|millis| times(&[millis])),
+                    canary: millis.map(|millis| times(&[millis])),
                     ..Fragment::default()
                 });
             }
-            let lookout = health.conclude(&data(), None).lookout;
-            assert_eq!(
-                lookout.map(|times| times.count()),
-                expected,
-                "{fragments:?}"
-            );
+            let canary = health.conclude(&data(), None).canary;
+            assert_eq!(canary.map(|times| times.count()), expected, "{fragments:?}");
         };
         check(
             &[

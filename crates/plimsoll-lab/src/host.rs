@@ -38,7 +38,7 @@ const BYTES_PER_CONNECTION: u64 = 256 * 1024;
 pub fn most_connections() -> u32 {
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     let descriptors = descriptors.map_or(u64::MAX, |most| most.saturating_sub(OWN_DESCRIPTORS));
-    let ports = crate::doctor::ports().map_or(u64::MAX, u64::from);
+    let ports = port_count().map_or(u64::MAX, u64::from);
     let memory = fs::read_to_string("/proc/meminfo").ok();
     let memory = memory
         .and_then(|text| memory_bytes(&text))
@@ -49,11 +49,30 @@ pub fn most_connections() -> u32 {
     u32::try_from(most.max(1)).unwrap_or(u32::MAX)
 }
 
+/// Local ports for outgoing connections, the first and the last of them; `None` where the kernel does not say.
+#[must_use]
+pub fn local_ports() -> Option<(u32, u32)> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    port_range(&range.ok()?)
+}
+
+/// How many [`local_ports`] there are.
+#[must_use]
+pub fn port_count() -> Option<u32> {
+    local_ports().map(|(first, last)| last - first + 1)
+}
+
 /// What this machine is called.
 #[must_use]
 pub fn name() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
+}
+
+fn port_range(text: &str) -> Option<(u32, u32)> {
+    let mut ends = text.split_ascii_whitespace().map(str::parse);
+    let (first, last): (u32, u32) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    (first <= last).then_some((first, last))
 }
 
 fn os_name(os_release: &str) -> Option<String> {
@@ -103,5 +122,7 @@ mod tests {
             os_name("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n").as_deref(),
             Some("Debian GNU/Linux 12")
         );
+        assert_eq!(port_range("32768\t60999\n"), Some((32_768, 60_999)));
+        assert_eq!(port_range("60999 32768"), None);
     }
 }

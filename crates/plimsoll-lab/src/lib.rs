@@ -1,12 +1,12 @@
 //! The lab: runs an experiment. It starts components, applies load, watches resources and keeps a record.
 //!
-//! [`run()`] is the whole of it: an [`experiment::Experiment`] in, a run directory and a summary out. What the figures mean is
+//! [`run()`] is the whole of it: an [`plimsoll_experiment::Experiment`] in, a run directory and a summary out. What the figures mean is
 //! left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person sees (terminal, exit codes,
 //! signals) to the binary.
 
-mod absent;
 mod account;
-mod both_ends;
+mod ceiling;
+mod cgroup;
 mod child;
 mod clock;
 mod collect;
@@ -15,7 +15,6 @@ mod conclude;
 mod demand;
 pub mod doctor;
 mod error;
-pub mod experiment;
 mod generator;
 mod health;
 mod host;
@@ -23,6 +22,7 @@ mod load;
 mod manifest;
 mod mask;
 mod method;
+mod options;
 pub mod preflight;
 mod probe;
 mod process_tree;
@@ -30,12 +30,14 @@ mod progress;
 mod recorder;
 mod run;
 pub mod rundir;
-pub mod schema;
+mod service_time_check;
 pub mod shim;
+mod skipped_arms;
 mod token;
 mod watch;
 
 pub use error::{ErrorKind, LabError, LogTail};
+pub use options::RunOptions;
 pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
-pub use run::{RunOptions, RunOutcome, run};
+pub use run::{RunOutcome, run};
 pub use rundir::{load as load_run, load_summary, trials as load_trials};

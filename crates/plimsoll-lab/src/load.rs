@@ -6,12 +6,11 @@ mod deserted;
 mod target;
 
 use crate::account::Ledger;
-use crate::both_ends::{EndTimes, counted};
+use crate::cgroup;
 use crate::collect::Collector;
-use crate::component::{Topology, cgroup, inherited};
+use crate::component::{Topology, inherited};
 use crate::demand::Pairing;
 use crate::error::{ErrorKind, LabError, LogTail};
-use crate::experiment::{Arm, Experiment};
 use crate::generator::{Generator, GeneratorSpec};
 use crate::health::Health;
 use crate::preflight;
@@ -19,16 +18,18 @@ use crate::probe::{Cost, HealthProbe, HostProbe, Moment, Part, Sampler};
 use crate::progress::{Numbered, Progress};
 use crate::recorder::{Counted, Recorder, Scene};
 use crate::rundir::log_apart;
+use crate::service_time_check::{EndTimes, counted};
 use crate::watch::Watch;
 use deserted::Deserted;
 use plimsoll_base::counters::Counter;
+use plimsoll_experiment::{Arm, Experiment};
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::fragment::{Accounts, FeederEnd, Fragment, Message, Started};
 use plimsoll_load::plan::{Load, Plan, groups_of};
+use plimsoll_report::record::Breach;
 use plimsoll_report::record::{
     ArmData, ComponentSample, EventKind, GENERATOR, LoadModel, LoadRow, TargetLedger,
 };
-use plimsoll_report::threshold::Breach;
 use std::path::Path;
 use std::time::Duration;
 use target::target;
@@ -116,8 +117,8 @@ pub async fn run(
         mask: &mask,
     };
     let generator = Generator::start(generator, &plan).await?;
-    let both_ends = end_times(spec, &plan, topology);
-    let mut running = RunningLoad::new(spec, &plan, generator, both_ends, recorder.now());
+    let service_time_check = end_times(spec, &plan, topology);
+    let mut running = RunningLoad::new(spec, &plan, generator, service_time_check, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
     let (mut data, over) = running.over();
     data.unseen = topology.unseen();
@@ -193,7 +194,7 @@ fn gone(target: &str, since_s: f64) -> LabError {
     LabError::Died {
         component: target.to_owned(),
         reason: format!(
-            "it answered, and since second {since_s:.0} of the load refuses every connection: nobody listens there"
+            "it answered, and since second {since_s:.0} of the load refuses every connection"
         ),
         log: LogTail::default(),
     }
@@ -209,7 +210,7 @@ struct RunningLoad {
     pairing: Pairing,
     health: Health,
     /// Where a component keeps counters.
-    both_ends: Option<EndTimes>,
+    service_time_check: Option<EndTimes>,
     /// From the first sample on.
     probe: Option<HealthProbe>,
     scene: Scene,
@@ -243,7 +244,7 @@ impl RunningLoad {
         spec: LoadSpec<'_>,
         plan: &Plan,
         generator: Generator,
-        both_ends: Option<EndTimes>,
+        service_time_check: Option<EndTimes>,
         now: f64,
     ) -> Self {
         let (model, offered) = offered(plan);
@@ -264,7 +265,7 @@ impl RunningLoad {
             probing: Duration::ZERO,
             pairing: Pairing::default(),
             health: Health::new(plan),
-            both_ends,
+            service_time_check,
             probe: None,
             scene: Scene {
                 arm: spec.arm.name.clone(),
@@ -302,8 +303,10 @@ impl RunningLoad {
     fn over(self) -> (ArmData, Over) {
         let mut data = self.collector.into_data();
         data.health = self.health.conclude(&data, self.probe.as_ref());
-        (data.health.both_ends, data.own_times) =
-            self.both_ends.map(EndTimes::conclude).unwrap_or_default();
+        (data.health.both_ends, data.own_times) = self
+            .service_time_check
+            .map(EndTimes::conclude)
+            .unwrap_or_default();
         let over = Over {
             generator: self.generator,
             ledger: self.ledger,
@@ -331,8 +334,8 @@ impl RunningLoad {
                         self.scene.add(&fragment);
                         self.collector.add(&fragment);
                         self.health.add(&fragment);
-                        if let Some(both_ends) = &mut self.both_ends {
-                            both_ends.add(&fragment);
+                        if let Some(service_time_check) = &mut self.service_time_check {
+                            service_time_check.add(&fragment);
                         }
                         recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
                         let per_s = self.collector.row(&fragment).achieved_per_s;
@@ -439,12 +442,12 @@ impl RunningLoad {
     }
 
     fn end_times_due(&self) -> Option<Instant> {
-        self.both_ends.as_ref()?.due(self.start?)
+        self.service_time_check.as_ref()?.due(self.start?)
     }
 
     fn read_end_times(&mut self) -> Result<(), LabError> {
-        match &mut self.both_ends {
-            Some(both_ends) => both_ends.read(),
+        match &mut self.service_time_check {
+            Some(service_time_check) => service_time_check.read(),
             None => Ok(()),
         }
     }
@@ -454,10 +457,10 @@ impl RunningLoad {
         accounts: &Accounts,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), LabError> {
-        if let Some(both_ends) = &mut self.both_ends
+        if let Some(service_time_check) = &mut self.service_time_check
             && !accounts.stopped
         {
-            both_ends.close()?;
+            service_time_check.close()?;
         }
         for end in &accounts.feeders_ended {
             let at = self.scene.start + end.at_s;

@@ -1,11 +1,11 @@
 //! What a run says of itself before anything is measured. Templates stand in it as written, so secrets do not.
 
-use crate::experiment::{
+use crate::host;
+use crate::options::RunOptions;
+use plimsoll_base::units::format_seconds;
+use plimsoll_experiment::{
     Arm, Component, ComponentKind, Experiment, LevelOrder, LoadedScenario, Method, Template,
 };
-use crate::host;
-use crate::run::RunOptions;
-use plimsoll_base::units::format_seconds;
 use plimsoll_load::plan::{ConnectionPolicy, Connections, Load, Protocol, Trust};
 use plimsoll_report::record::{
     ArmFacts, ComponentFacts, LoadModel, MANIFEST_SCHEMA, Manifest, MethodName, RunState,

@@ -8,14 +8,14 @@ mod outlook;
 
 use crate::component::Topology;
 use crate::error::LabError;
-use crate::experiment::{Arm, Experiment, Method};
 use crate::load::{self, End, Keeping, LoadSpec, Loaded};
 use crate::progress::{Ahead, Progress};
 use crate::recorder::Recorder;
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_experiment::{Arm, Experiment, Method};
+use plimsoll_report::record::Breach;
 use plimsoll_report::record::{AbsentArm, ArmBlocks, ArmData, EventKind, LoadRow, TrialRow};
 use plimsoll_report::summarise::Searched;
-use plimsoll_report::threshold::Breach;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tokio::sync::watch;

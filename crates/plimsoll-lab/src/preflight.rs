@@ -21,8 +21,8 @@ mod think_time;
 pub use ceiling::{Ceiling, Of, Source};
 pub use host::HostFacts;
 
-use crate::experiment::{Arm, Experiment};
 use iteration::Iteration;
+use plimsoll_experiment::{Arm, Experiment};
 use plimsoll_load::plan::{ConnectionPolicy, Load, Plan};
 use plimsoll_report::record::{PlanCeiling, PlanFacts};
 use stated::Standing;

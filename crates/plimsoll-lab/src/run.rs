@@ -4,21 +4,20 @@ use crate::clock::{RunClock, wall_clock};
 use crate::component::{Places, Topology, Values};
 use crate::conclude::Course;
 use crate::error::LabError;
-use crate::experiment::{Experiment, Surroundings};
 use crate::method::{self, Ending, Session};
+use crate::options::RunOptions;
 use crate::preflight::Warning;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
-use crate::{absent, conclude, manifest, rundir, token};
-use plimsoll_report::live::Totals;
-use plimsoll_report::record::{EventKind, Manifest, RunState, Summary, TrialRow};
+use crate::{conclude, manifest, rundir, skipped_arms, token};
+use plimsoll_experiment::Experiment;
+use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
 use plimsoll_report::render;
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use tokio::sync::watch;
 
 /// Random bytes of a run's identity.
@@ -26,24 +25,6 @@ const ID_BYTES: usize = 6;
 
 /// Why nothing is concluded from a run that was told to stop, or whose host failed.
 const INTERRUPTED: &str = "the run was interrupted";
-
-/// What a run needs beside its experiment.
-pub struct RunOptions<'a> {
-    /// The run directory, which must not exist.
-    pub out: PathBuf,
-    /// Keys everything random in the run.
-    pub seed: u64,
-    /// Our own executable: components of ours, the generator and shims are it.
-    pub executable: PathBuf,
-    /// Files and variables that the experiment refers to.
-    pub surroundings: &'a dyn Surroundings,
-    /// What the person was told before the run began: recorded as its first warnings, and as notes of their arms.
-    pub warnings: &'a [Warning],
-    /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
-    pub totals: Option<&'a Mutex<Totals>>,
-    /// Trials of an earlier run that searches go on from, by arm.
-    pub earlier: BTreeMap<String, Vec<TrialRow>>,
-}
 
 /// What a run gave.
 #[derive(Debug)]
@@ -68,7 +49,7 @@ pub async fn run(
     progress: &mut dyn FnMut(Progress),
     stop: watch::Receiver<bool>,
 ) -> Result<RunOutcome, LabError> {
-    let (experiment, absent) = absent::leave_out(experiment, options.surroundings)?;
+    let (experiment, absent) = skipped_arms::leave_out(experiment, options.surroundings)?;
     let experiment = &experiment;
     let id = token::mint(ID_BYTES)?;
     let mut manifest = manifest::of(experiment, options, id, wall_clock());

@@ -3,7 +3,7 @@
 //! It is the subreaper of everything below it and holds a pipe to the lab as its standard input. A closed pipe means
 //! that the lab has ended, however it ended: the shim then kills all that runs below it, also what daemonised itself.
 //! A parent-death signal would not do: it follows the spawning thread and misses grandchildren. What a child is for,
-//! when it counts as ready and what it prints are the lab's business ([`crate::child`]).
+//! when it counts as ready and what it prints are the lab's business (`child`).
 
 mod cgroup;
 mod filter;

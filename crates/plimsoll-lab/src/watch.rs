@@ -9,8 +9,9 @@ use plimsoll_base::tally::{ClassTally, StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::record::ArmData;
+use plimsoll_report::record::Breach;
 use plimsoll_report::summarise::{self, FailuresAreJudged};
-use plimsoll_report::threshold::{Breach, Threshold};
+use plimsoll_report::threshold::Threshold;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Parts of one window: it moves on by a part at a time, by a second if it has no more seconds than this.
@@ -149,7 +150,7 @@ impl Window {
         let steps = fragment.steps.iter().zip(&self.empty.steps);
         Fragment {
             iterations: kept(&fragment.iterations, |kind| wanted("", kind)),
-            lookout: None,
+            canary: None,
             groups: fragment
                 .groups
                 .iter()
@@ -234,7 +235,7 @@ fn without_histograms(fragment: &Fragment) -> Fragment {
 mod tests {
     use super::*;
     use plimsoll_base::histogram::TimeHistogram;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::tally::GroupTally;
     use plimsoll_report::metric::Metric;
     use plimsoll_report::record::LoadModel;

@@ -1,7 +1,7 @@
 //! When iterations are intended to start: pure, seeded functions of the arrival's index.
 //!
-//! Every profile says where its count of arrivals reaches a number; that is all that distinguishes them. The [`timeline`] puts stretches
-//! of them one after the other. The lookout, where there is one, takes one arrival in so many; of the others shard *k* of *N* takes those
+//! Every profile says where its count of arrivals reaches a number; that is all that distinguishes them. The `timeline` puts stretches
+//! of them one after the other. The canary, where there is one, takes one arrival in so many; of the others shard *k* of *N* takes those
 //! whose number is *k* modulo *N*. So together they offer exactly what one shard would. Releasing arrivals in time is the engine's.
 
 mod constant;
@@ -44,11 +44,11 @@ pub enum Part {
         shard: usize,
         /// Of how many.
         shards: usize,
-        /// One arrival in so many is the lookout's and no shard's; `None` without a lookout.
-        lookout: Option<u64>,
+        /// One arrival in so many is the canary's and no shard's; `None` without a canary.
+        canary: Option<u64>,
     },
-    /// Those of the lookout: one in so many, two or more.
-    Lookout(u64),
+    /// Those of the canary: one in so many, two or more.
+    Canary(u64),
 }
 
 /// What keys the schedule of a scenario, so that no two scenarios have the same; the first one's is the plan's seed.
@@ -85,7 +85,7 @@ impl Arrivals {
     /// The arrivals of this part, as far as they lie before `total`.
     ///
     /// # Panics
-    /// Unless the part is one: `shard < shards`, and the lookout's is one in two or more.
+    /// Unless the part is one: `shard < shards`, and the canary's is one in two or more.
     #[must_use]
     pub fn new(profile: &[Stretch], seed: u64, total: Duration, part: Part) -> Self {
         let nothing = part == Part::Nothing;
@@ -117,22 +117,22 @@ impl Iterator for Arrivals {
 
 impl Indices {
     fn new(seed: u64, part: Part) -> Self {
-        let stripe = |shard, shards, lookout: Option<u64>| Self::Stripe {
+        let stripe = |shard, shards, canary: Option<u64>| Self::Stripe {
             next: shard as u64,
             stride: shards as u64,
-            picks: lookout.map(|one_in| Picks::new(seed, one_in)),
+            picks: canary.map(|one_in| Picks::new(seed, one_in)),
         };
         match part {
             Part::All | Part::Nothing => stripe(0, 1, None),
             Part::Shard {
                 shard,
                 shards,
-                lookout,
+                canary,
             } => {
                 assert!(shard < shards, "shard {shard} of {shards}");
-                stripe(shard, shards, lookout)
+                stripe(shard, shards, canary)
             }
-            Part::Lookout(one_in) => Self::Picked {
+            Part::Canary(one_in) => Self::Picked {
                 group: 0,
                 picks: Picks::new(seed, one_in),
             },
@@ -228,16 +228,16 @@ mod tests {
             profile in prop::collection::vec(stretches(), 1..4),
             seed: u64,
             shards in prop::sample::select(vec![1_usize, 2, 4]),
-            lookout in prop::option::of(2..300_u64),
+            canary in prop::option::of(2..300_u64),
         ) {
             let total = Duration::from_millis(5500);
             let of = |part| Arrivals::new(&profile, seed, total, part);
             let alone: Vec<Arrival> = of(Part::All).collect();
-            let seen: Vec<Arrival> = lookout.map_or(vec![], |one_in| of(Part::Lookout(one_in)).collect());
-            let share = lookout.map_or(0, |one_in| alone.len() as u64 / one_in);
+            let seen: Vec<Arrival> = canary.map_or(vec![], |one_in| of(Part::Canary(one_in)).collect());
+            let share = canary.map_or(0, |one_in| alone.len() as u64 / one_in);
             prop_assert!((share..=share + 1).contains(&(seen.len() as u64)));
             let mut together = seen;
-            together.extend((0..shards).flat_map(|shard| of(Part::Shard { shard, shards, lookout })));
+            together.extend((0..shards).flat_map(|shard| of(Part::Shard { shard, shards, canary })));
             together.sort_by_key(|arrival| arrival.index);
             prop_assert_eq!(&together, &alone);
             prop_assert!(alone.is_sorted_by_key(|arrival| arrival.at));

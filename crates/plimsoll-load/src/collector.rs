@@ -10,10 +10,11 @@ pub(crate) use accounts::AccountsError;
 
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
-use crate::deal::Deal;
 use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, Fragment};
+use crate::partition::Partition;
 use crate::recorder::{Phases, Report, SECOND, ShardSecond, WatchedSecond};
+use plimsoll_base::ignored::Ignored as _;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -28,8 +29,8 @@ pub(crate) struct Collector {
     schedule: Vec<Peekable<Arrivals>>,
     /// By thread, and of the watchdog after them: up to where it has handed over what it did; `None` once it has ended.
     progress: Vec<Option<Nanos>>,
-    /// Which thread is the lookout, if there is one.
-    lookout: Option<usize>,
+    /// Which thread is the canary, if there is one.
+    canary: Option<usize>,
     /// By where they begin: seconds, and the pieces of those in which a phase ends.
     pending: BTreeMap<Nanos, [Fragment; 2]>,
     accounts: Accounts,
@@ -47,14 +48,19 @@ pub(crate) struct Names {
 }
 
 impl Collector {
-    /// A collector for the threads of a deal and a plan with these names; `schedule` is what they release together.
-    pub(crate) fn new(phases: Phases, deal: &Deal, names: Names, schedule: Vec<Arrivals>) -> Self {
+    /// A collector for the threads of a partition and a plan with these names; `schedule` is what they release together.
+    pub(crate) fn new(
+        phases: Phases,
+        partition: &Partition,
+        names: Names,
+        schedule: Vec<Arrivals>,
+    ) -> Self {
         Self {
             phases,
             names,
             schedule: schedule.into_iter().map(Iterator::peekable).collect(),
-            progress: vec![Some(0); deal.threads() + 1],
-            lookout: deal.lookout(),
+            progress: vec![Some(0); partition.threads() + 1],
+            canary: partition.canary(),
             pending: BTreeMap::new(),
             accounts: Accounts::default(),
         }
@@ -82,9 +88,9 @@ impl Collector {
                         each(&second.exchanges);
                     }
                     second.clear();
-                    if emptied[thread].try_send(second).is_err() {
-                        // The shard has enough of them, or has ended.
-                    }
+                    emptied[thread]
+                        .try_send(second)
+                        .ignored("the shard has enough of them, or has ended");
                 }
                 Report::Watched(seen) => {
                     self.add_stalls(&seen);
@@ -106,7 +112,7 @@ impl Collector {
     }
 
     fn add(&mut self, thread: usize, second: &ShardSecond) {
-        let is_lookout = self.lookout == Some(thread);
+        let is_lookout = self.canary == Some(thread);
         let sides = sides(&mut self.pending, second.from, self.names.checks.len());
         for (fragment, side) in sides.iter_mut().zip(&second.sides) {
             fragment.connections += second.connections;
@@ -256,7 +262,7 @@ mod tests {
         let mut fragments = vec![];
         let accounts = Collector::new(
             phases,
-            &Deal::without_lookout(2),
+            &Partition::without_lookout(2),
             one_step(),
             vec![schedule],
         )
@@ -367,13 +373,8 @@ mod tests {
         // The watchdog, too, has ended.
         reports.send(Report::Done(1)).unwrap();
         drop(reports);
-        let result = Collector::new(phases, &Deal::without_lookout(1), one_step(), vec![]).collect(
-            received,
-            &[emptied],
-            || None,
-            &mut |_| {},
-            None,
-        );
+        let result = Collector::new(phases, &Partition::without_lookout(1), one_step(), vec![])
+            .collect(received, &[emptied], || None, &mut |_| {}, None);
         assert_eq!(
             result.unwrap_err().to_string(),
             "measured: 1 arrivals were intended, but 0 sent and 0 dropped"

@@ -1,9 +1,10 @@
 //! One shard at work: virtual users as tasks of one thread, and the pacer that gives them iterations in time.
 //!
-//! Everything of a shard lives on its thread and is reached through one [`Stage`]; no borrow of it is held across an `await`. What
+//! Everything of a shard lives on its thread and is reached through one [`ShardState`]; no borrow of it is held across an `await`. What
 //! happens is told to the recorder; what it means is left to others.
 
 mod batch;
+mod cursor;
 mod deadline;
 mod dispatch;
 mod exchange;
@@ -13,19 +14,18 @@ mod progress;
 mod reason;
 mod request;
 mod rounds;
-mod stage;
+mod shard_state;
 mod timer;
 mod transport;
 mod user;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
 use crate::arrivals::{Arrivals, scenario_seed};
 use crate::clock::{Clock, nanos};
-use crate::deal::{Deal, Seat};
 use crate::early_end::EarlyEnd;
+use crate::partition::{Partition, UserSlot};
 use crate::plan::{Load, Plan};
 use crate::recorder::{Lost, Recorder};
 use crate::scenario::Program;
@@ -33,7 +33,7 @@ use crate::security::Security;
 use crate::watchdog::Pulse;
 use dispatch::{Dispatch, Start};
 use network::Network;
-use stage::{Paced, Stage};
+use shard_state::{Paced, ShardState};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -45,13 +45,13 @@ use user::User;
 /// What exchanges under way get when the load is stopped before its time.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// What a shard, or the lookout, needs to begin.
+/// What a shard, or the canary, needs to begin.
 #[derive(Debug)]
 pub(crate) struct Shard<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) deal: &'a Deal,
+    pub(crate) partition: &'a Partition,
     pub(crate) security: &'a Security,
-    /// Which thread of the deal.
+    /// Which thread of the partition.
     pub(crate) thread: usize,
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
@@ -78,12 +78,12 @@ pub(crate) async fn run_shard(
     shard: Shard<'_>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ShardError> {
-    let (deal, thread, early_end) = (shard.deal, shard.thread, shard.early_end);
-    let seats = deal.seats(thread);
-    let begun = deal.begun(thread);
-    let stage = Rc::new(open_stage(shard, &seats).map_err(ShardError::Timer)?);
-    let user = |slot: usize| User::new(Rc::clone(&stage), slot, seats[slot]).run();
-    stage.started().await;
+    let (partition, thread, early_end) = (shard.partition, shard.thread, shard.early_end);
+    let seats = partition.seats(thread);
+    let begun = partition.begun(thread);
+    let shard_state = Rc::new(open_stage(shard, &seats).map_err(ShardError::Timer)?);
+    let user = |slot: usize| User::new(Rc::clone(&shard_state), slot, seats[slot]).run();
+    shard_state.started().await;
     let mut users = JoinSet::new();
     for slot in 0..begun {
         users.spawn_local(user(slot));
@@ -92,24 +92,24 @@ pub(crate) async fn run_shard(
     let result = loop {
         tokio::select! {
             biased;
-            slot = stage.newcomer() => {
+            slot = shard_state.newcomer() => {
                 users.spawn_local(user(slot));
             }
             () = ended(&mut users) => {
                 // What waits for a user of this shard waits in vain.
-                stage.abandon();
-                if seats.is_empty() || stage.ran_dry() || stage.is_used_up() {
-                    early_end.through(stage.clock.now());
+                shard_state.abandon();
+                if seats.is_empty() || shard_state.ran_dry() || shard_state.is_used_up() {
+                    early_end.through(shard_state.clock.now());
                 }
                 break Ok(());
             }
             () = stop_requested(&mut stop), if !stopping => {
                 stopping = true;
-                stage.stop(early_end, nanos(STOP_GRACE));
+                shard_state.stop(early_end, nanos(STOP_GRACE));
             }
-            result = stage.pace() => match result {
+            result = shard_state.pace() => match result {
                 Ok(Paced::Through) => break Ok(()),
-                Ok(Paced::Starved) => stage.stop(early_end, nanos(STOP_GRACE)),
+                Ok(Paced::Starved) => shard_state.stop(early_end, nanos(STOP_GRACE)),
                 Err(error) => break Err(error),
             },
         }
@@ -117,7 +117,7 @@ pub(crate) async fn run_shard(
     // Users that are still at it are cut off; each says so to the recorder as it is dropped.
     users.abort_all();
     ended(&mut users).await;
-    stage.finish();
+    shard_state.finish();
     result
 }
 
@@ -139,11 +139,11 @@ async fn stop_requested(stop: &mut watch::Receiver<bool>) {
     }
 }
 
-fn open_stage(shard: Shard<'_>, seats: &[Seat]) -> io::Result<Stage> {
+fn open_stage(shard: Shard<'_>, seats: &[UserSlot]) -> io::Result<ShardState> {
     let Shard {
         program,
         plan,
-        deal,
+        partition,
         security,
         thread,
         clock,
@@ -152,7 +152,7 @@ fn open_stage(shard: Shard<'_>, seats: &[Seat]) -> io::Result<Stage> {
         ..
     } = shard;
     let starts = plan.scenarios.iter().enumerate().map(|(index, scenario)| {
-        let users = deal.users(index, thread).count();
+        let users = partition.users(index, thread).count();
         let Load::Open { profile, queue, .. } = &scenario.load else {
             return Start {
                 users,
@@ -161,19 +161,19 @@ fn open_stage(shard: Shard<'_>, seats: &[Seat]) -> io::Result<Stage> {
         };
         let (seed, part) = (
             scenario_seed(plan.seed, index),
-            deal.arrivals(index, thread),
+            partition.arrivals(index, thread),
         );
         Start {
             arrivals: Some(Arrivals::new(profile, seed, plan.total(), part)),
-            queue: deal.queue(index, *queue, thread),
+            queue: partition.queue(index, *queue, thread),
             users,
-            spare: deal.spare(index, thread).count(),
+            spare: partition.spare(index, thread).count(),
         }
     });
     let dispatch = Dispatch::new(starts.collect());
     let numbers: Vec<usize> = seats.iter().map(|seat| seat.number).collect();
-    let network = Network::new(plan, security, &numbers, deal.connections(thread));
-    let mut stage = Stage::open(
+    let network = Network::new(plan, security, &numbers, partition.connections(thread));
+    let mut shard_state = ShardState::open(
         plan,
         Arc::clone(program),
         network,
@@ -184,8 +184,8 @@ fn open_stage(shard: Shard<'_>, seats: &[Seat]) -> io::Result<Stage> {
     )?;
     for (index, scenario) in plan.scenarios.iter().enumerate() {
         if let Some(number) = scenario.iterations {
-            stage.limit(index, deal.iterations(index, number, thread));
+            shard_state.limit(index, partition.iterations(index, number, thread));
         }
     }
-    Ok(stage)
+    Ok(shard_state)
 }

@@ -6,14 +6,14 @@
 //! a fragment for each side.
 
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{GroupTally, StepTally, Times};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 
-/// The name of the lookout's thread: it is no shard, and carries out a small part of an open load.
-pub const LOOKOUT_THREAD: &CStr = c"lookout";
+/// The name of the canary's thread: it is no shard, and carries out a small part of an open load.
+pub const CANARY_THREAD: &CStr = c"canary";
 
 /// Everything that the generator says. First one `Started`, last one `Finished` or `Failed`, between them fragments in
 /// ascending order of second, the warm-up's before the measured one's.
@@ -34,7 +34,7 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Started {
-    /// Threads in use; a lookout is none of them.
+    /// Threads in use; a canary is none of them.
     pub shards: usize,
     /// Virtual users over all shards.
     pub users: u32,
@@ -77,7 +77,7 @@ pub struct Fragment {
     /// by all its arrivals is the Kolmogorov-Smirnov distance between the releases and the plan: arrivals are never early. Arrivals that the
     /// plan has in one moment count as one here: that they are released together is as planned.
     pub behind: u64,
-    /// How long the generator itself stood still.
+    /// How long the generator itself stalled.
     pub stalls: Stalls,
     /// The part of `dropped` that was still waiting then.
     pub unstarted: u64,
@@ -99,9 +99,9 @@ pub struct Fragment {
     /// Times of iterations: `iteration_time`, `connection_wait`, `pacing_lag`; and of connections: `connect_time`, and of that
     /// `dns_time`, `tcp_time` and `tls_time`.
     pub iterations: Times,
-    /// Service times of the lookout's exchanges, which also stand among those of their steps and classes: of all steps and of the classes
-    /// whose times are published. `None` without a lookout, as in the closed model, and where it has none.
-    pub lookout: Option<TimeHistogram>,
+    /// Service times of the canary's exchanges, which also stand among those of their steps and classes: of all steps and of the classes
+    /// whose times are published. `None` without a canary, as in the closed model, and where it has none.
+    pub canary: Option<TimeHistogram>,
     /// One per step of the plan, in its order.
     pub steps: Vec<StepTally>,
     /// By group, named with those around it: the passes that ended. An iteration that ends early leaves the groups that it is in; one that
@@ -110,7 +110,7 @@ pub struct Fragment {
     pub groups: BTreeMap<String, GroupTally>,
 }
 
-/// For how long the generator stood still although it should have been at work, as its watchdog saw it: a shard was overdue or the whole
+/// For how long the generator stalled although it should have been at work, as its watchdog saw it: a shard was overdue or the whole
 /// process was. Only 5 ms and more count, and up to 5 ms at either end may be missed. It belongs to the second in which it is seen; one
 /// that lasts is seen every 5 ms, if the watchdog can run, and else as a whole when it can again.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -11,7 +11,8 @@ use crate::clock::Nanos;
 use crate::exchange::Exchange;
 use crate::fragment::Stalls;
 use crate::scenario::Pass;
-use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::time::Duration;
@@ -353,7 +354,7 @@ impl Recorder {
             Outcome::Aborted => {}
         }
         step.bytes_received += ended.bytes_received;
-        let class = OutcomeClass::of(ended.outcome, passed);
+        let class = ended.outcome.class(passed);
         let series = step.class(class);
         series.record(ended.response, ended.service);
         if let (Outcome::Answered(_), Some(first), Some(service)) =

@@ -3,11 +3,11 @@
 use crate::arrivals::{Arrivals, Part, scenario_seed};
 use crate::clock::{Clock, nanos};
 use crate::collector::{AccountsError, Collector, Names};
-use crate::deal::Deal;
 use crate::early_end::EarlyEnd;
 use crate::engine::{self, Shard, ShardError};
 use crate::exchange::Exchanges;
-use crate::fragment::{Accounts, LOOKOUT_THREAD, Message, Started};
+use crate::fragment::{Accounts, CANARY_THREAD, Message, Started};
+use crate::partition::Partition;
 use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
 use crate::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
 use crate::scenario::{Feeder, Program};
@@ -101,7 +101,7 @@ fn carry_out(
     plan.check()?;
     let program = Arc::new(compile(&plan)?);
     raise_descriptor_limit();
-    let deal = Deal::of(&plan);
+    let partition = Partition::of(&plan);
     let security =
         Security::new(&plan.connections, plan.users()).map_err(|_| LoadError::Security)?;
     let clock = Clock::starting_in(LEAD);
@@ -110,29 +110,29 @@ fn carry_out(
         end: nanos(plan.total()),
     };
     emit(Message::Started(Started {
-        shards: deal.shards,
+        shards: partition.shards,
         users: plan.users(),
         start_monotonic_ns: clock.absolute(0),
     }));
-    let collector = Collector::new(phases, &deal, names(&plan, &program), schedule(&plan));
+    let collector = Collector::new(phases, &partition, names(&plan, &program), schedule(&plan));
     let Recording {
         recorders,
         watched,
         sender,
         reports,
         emptied,
-    } = recording(&plan, &deal, phases, each.is_some());
+    } = recording(&plan, &partition, phases, each.is_some());
     let watchdog = Watchdog {
         clock,
         warmup: phases.warmup,
         shards: watched,
-        number: deal.threads(),
+        number: partition.threads(),
         reports: sender,
     };
-    let early_end = EarlyEnd::new(deal.threads());
+    let early_end = EarlyEnd::new(partition.threads());
     let accounts = std::thread::scope(|scope| {
-        let (plan, deal, security, early_end, program) =
-            (&plan, &deal, &security, &early_end, &program);
+        let (plan, partition, security, early_end, program) =
+            (&plan, &partition, &security, &early_end, &program);
         std::thread::Builder::new()
             .name("watchdog".to_owned())
             .spawn_scoped(scope, || watchdog.watch())
@@ -142,7 +142,7 @@ fn carry_out(
             .spawn_scoped(scope, move || {
                 let parts = Parts {
                     plan,
-                    deal,
+                    partition,
                     security,
                     program,
                     clock,
@@ -177,7 +177,7 @@ type Slot = Mutex<Option<(Recorder, Pulse)>>;
 struct Recording {
     /// One per thread.
     recorders: Vec<Slot>,
-    /// One per shard, for the watchdog. None of the lookout: so little rests on it that its standing still is no stall of the
+    /// One per shard, for the watchdog. None of the canary: so little rests on it that its standing still is no stall of the
     /// generator, and its own lateness is recorded with each of its arrivals.
     watched: Vec<Watched>,
     /// For the watchdog.
@@ -188,8 +188,8 @@ struct Recording {
     emptied: Vec<SyncSender<Box<ShardSecond>>>,
 }
 
-fn recording(plan: &Plan, deal: &Deal, phases: Phases, singly: bool) -> Recording {
-    let threads = deal.threads();
+fn recording(plan: &Plan, partition: &Partition, phases: Phases, singly: bool) -> Recording {
+    let threads = partition.threads();
     let (sender, reports) = sync_channel((threads + 1) * SECONDS_BUFFERED);
     let mut watched = Vec::with_capacity(threads);
     let mut recorders = Vec::with_capacity(threads);
@@ -208,7 +208,7 @@ fn recording(plan: &Plan, deal: &Deal, phases: Phases, singly: bool) -> Recordin
         }
         let (pulse, of_pulse) = pulse();
         recorders.push(Mutex::new(Some((recorder, pulse))));
-        if deal.lookout() != Some(thread) {
+        if partition.canary() != Some(thread) {
             watched.push(of_pulse);
         }
         emptied.push(give_back);
@@ -226,7 +226,7 @@ fn recording(plan: &Plan, deal: &Deal, phases: Phases, singly: bool) -> Recordin
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     plan: &'a Plan,
-    deal: &'a Deal,
+    partition: &'a Partition,
     security: &'a Security,
     program: &'a Arc<Program>,
     clock: Clock,
@@ -245,7 +245,7 @@ fn run_engine(
 ) -> Result<(), LoadError> {
     let Parts {
         plan,
-        deal,
+        partition,
         security,
         program,
         clock,
@@ -253,8 +253,8 @@ fn run_engine(
     } = parts;
     // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
-    let results = plimsoll_http::shard::run_shards(deal.threads(), "load", |thread| {
-        if deal.lookout() == Some(thread) && set_name(LOOKOUT_THREAD).is_err() {
+    let results = plimsoll_http::shard::run_shards(partition.threads(), "load", |thread| {
+        if partition.canary() == Some(thread) && set_name(CANARY_THREAD).is_err() {
             // It is then taken for a shard by whoever looks at threads.
         }
         let (recorder, pulse) = recorders[thread]
@@ -264,7 +264,7 @@ fn run_engine(
             .expect("invariant: each shard takes its recorder once");
         let shard = Shard {
             plan,
-            deal,
+            partition,
             security,
             thread,
             clock,

@@ -1,7 +1,7 @@
-//! Notices when the generator itself stood still, from a thread of its own that shares nothing with the shards but one number each.
+//! Notices when the generator itself stalled, from a thread of its own that shares nothing with the shards but one number each.
 //!
 //! A shard says by when it will next be at work; the watchdog wakes every 5 ms and looks. A shard that is overdue is blocked
-//! or starved; a watchdog that wakes late shows that the whole process, or its machine, stood still. What that means for
+//! or starved; a watchdog that wakes late shows that the whole process, or its machine, stalled. What that means for
 //! the figures is left to others.
 
 mod pulse;
@@ -29,7 +29,7 @@ pub(crate) struct Watchdog {
     pub(crate) warmup: Nanos,
     /// One per shard.
     pub(crate) shards: Vec<Watched>,
-    /// Its number among those that report: after every shard's and the lookout's.
+    /// Its number among those that report: after every shard's and the canary's.
     pub(crate) number: usize,
     /// Where it reports.
     pub(crate) reports: SyncSender<Report>,
@@ -44,7 +44,7 @@ impl Watchdog {
         loop {
             self.clock.sleep_until(wake);
             let now = self.clock.now();
-            // Asked first and left last: of a process that stood still at the very end, only this wake's own lateness tells.
+            // Asked first and left last: of a process that stalled at the very end, only this wake's own lateness tells.
             let is_over = self.shards.iter().all(Watched::has_ended);
             self.hand_over(&mut seen, now);
             let side = if now < self.warmup {
@@ -144,7 +144,7 @@ mod tests {
         check(&[(20, 15), (21, 12)], (0.009, 0.006));
     }
 
-    /// The process stood still until after the end of its only shard, which ended before the watchdog could look again.
+    /// The process stalled until after the end of its only shard, which ended before the watchdog could look again.
     #[test]
     fn standing_still_at_the_very_end_is_seen() {
         let clock = Clock::starting_in(Duration::ZERO);

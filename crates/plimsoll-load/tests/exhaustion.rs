@@ -2,7 +2,7 @@
 //!
 //! Alone in its file, because it lowers the limit of the whole process.
 
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::Listener;
 use plimsoll_load::fragment::Message;

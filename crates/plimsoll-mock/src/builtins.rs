@@ -14,9 +14,9 @@ mod size;
 mod xml;
 
 use crate::config::Builtins;
-use crate::wiremock::answer::Answer;
-use crate::wiremock::request::Request;
 use plimsoll_base::random::Draw;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::request::Request;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -129,9 +129,9 @@ impl From<Answer> for Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiremock::answer::{Extent, Form, Persistence};
     use plimsoll_base::random::Stream;
     use plimsoll_http::Fields;
+    use plimsoll_wiremock::answer::{Extent, Form, Persistence};
 
     /// The reply to a GET, as text with plain line ends.
     pub(super) fn get(url: &str) -> (String, Duration) {

@@ -2,10 +2,10 @@
 
 use crate::journal::JournalLimits;
 use crate::outgoing::OutgoingConfig;
-use crate::wiremock::delay::DelayPrecision;
-use crate::wiremock::surroundings::Templating;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
+use plimsoll_wiremock::delay::DelayPrecision;
+use plimsoll_wiremock::surroundings::Templating;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The configuration of a mock. Start from [`MockConfig::new`] and change what should differ.
 #[derive(Debug, Clone)]
 pub struct MockConfig {
-    /// Where to listen in clear, if at all; port 0 asks for any free port.
+    /// Where to listen in plaintext, if at all; port 0 asks for any free port.
     pub listen: Option<SocketAddr>,
     /// Where to listen over TLS, if at all.
     pub https: Option<Https>,
@@ -22,7 +22,7 @@ pub struct MockConfig {
     pub root_dir: Option<PathBuf>,
     /// Whether answers are packed with gzip for clients that accept it.
     pub gzip: bool,
-    /// Whether a client in clear may begin with the preface of HTTP/2. Over TLS what is spoken is agreed on.
+    /// Whether a client in plaintext may begin with the preface of HTTP/2. Over TLS what is spoken is agreed on.
     pub http2_in_clear: bool,
     /// Whether go-bench-suite's endpoints answer what no stub matches.
     pub builtins: Builtins,

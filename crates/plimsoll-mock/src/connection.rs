@@ -12,14 +12,14 @@ use crate::http2;
 use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
 use crate::shard::Shard;
-use crate::wiremock::answer::{Answer, Extent, Form, Persistence};
-use crate::wiremock::request::{Channel, Scheme};
 use deliver::Broken;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
     Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
 };
+use plimsoll_wiremock::answer::{Answer, Extent, Form, Persistence};
+use plimsoll_wiremock::request::{Channel, Scheme};
 use std::cell::{Cell, OnceCell};
 use std::future::{Future, poll_fn};
 use std::io;

@@ -1,7 +1,7 @@
 //! Cross-origin resource sharing (Fetch standard, "CORS protocol") with the fields that WireMock has: which pages of other servers may read an answer.
 
-use crate::wiremock::answer::{Answer, AnswerBuilder};
 use plimsoll_http::RequestHead;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
 
 const METHODS: &str = "OPTIONS,GET,POST,PUT,PATCH,DELETE";
 /// Seconds for which a browser may remember what it was allowed.

@@ -1,6 +1,6 @@
 //! Why a mock does not start, or ended.
 
-use crate::wiremock::reader::problem::FileProblem;
+use plimsoll_wiremock::reader::problem::FileProblem;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -4,24 +4,26 @@
 //! a route that is asked for, or the test that holds it. What is written down is how it differs, and what is not there at all. `UPDATE=1 cargo test
 //! -p plimsoll-mock --lib features` writes the page, but for its last part, the flags: the binary has those (`plimsoll/src/commands/mock/wiremock_flags.rs`).
 
-mod rows;
-
 use crate::admin;
-use crate::wiremock::reader::names_asked_for;
-use crate::wiremock::reader::problem::{ProblemKind, StubProblem};
-use crate::wiremock::stub::read_document;
-use crate::wiremock::surroundings::Surroundings;
-use crate::wiremock::template::Template;
-use rows::{SECTIONS, Section};
+use plimsoll_wiremock::reader::names_asked_for;
+use plimsoll_wiremock::reader::problem::{ProblemKind, StubProblem};
+use plimsoll_wiremock::stub::read_document;
+use plimsoll_wiremock::surroundings::Surroundings;
+use plimsoll_wiremock::template::Template;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 const INTRODUCTION: &str = "# WireMock, feature by feature
 
-What `plimsoll mock` makes of WireMock 3.13.2's stub mappings, admin API, transport and command line. Generated: whether something is supported is found out by the mock's own reader,
-helpers, routes, tests and flags, and tests hold this page to it (`UPDATE=1 cargo test -p plimsoll-mock --lib features` writes it anew, with `-p plimsoll flags` its last part). What differs was seen beside
-the real WireMock ([mock.md](mock.md) says how). What is not supported is refused by name when it is loaded, with its place.
+What `plimsoll mock` makes of WireMock 3.13.2's stub mappings, admin API, transport and command line. Generated: whether something is
+supported is found out by the mock's own reader, helpers, routes, tests and flags, and tests hold this page to it (`UPDATE=1 cargo test -p
+plimsoll-mock --lib features` writes it anew, with `-p plimsoll flags` its last part). What differs was seen beside the real WireMock
+([mock.md](mock.md) says how). What is not supported is refused by name when it is loaded, with its place.
 ";
+
+/// A line for each feature below the names of the columns, tab-separated: section of the page; feature, with the names that it has in
+/// WireMock between backticks; kind of example, and the example; how it differs, or why it is not there.
+const TABLE: &str = include_str!("features/rows.tsv");
 
 /// Where the part of the page begins that is the binary's.
 const FLAGS: &str = "\n## The command line\n";
@@ -48,7 +50,45 @@ enum Example {
     Absent,
 }
 
+/// A line of the table.
+struct Row {
+    section: &'static str,
+    feature: &'static str,
+    example: Example,
+    note: &'static str,
+}
+
+fn rows() -> impl Iterator<Item = Row> {
+    TABLE.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [section, feature, kind, example, note] = cells[..] else {
+            panic!("five cells: {line}")
+        };
+        Row {
+            section,
+            feature,
+            example: Example::read(kind, example),
+            note,
+        }
+    })
+}
+
 impl Example {
+    fn read(kind: &str, text: &'static str) -> Self {
+        let two = || {
+            text.split_once(' ')
+                .unwrap_or_else(|| panic!("two words: {text}"))
+        };
+        match kind {
+            "stub" => Self::Stub(text),
+            "template" => Self::Template(text),
+            "route" => Self::Route(two().0, two().1),
+            "test" => Self::Test(two().0, two().1),
+            "absent" => Self::Absent,
+            other => panic!("no kind of example: {other}"),
+        }
+    }
+
     fn state(self) -> State {
         match self {
             Self::Stub(text) => {
@@ -100,9 +140,10 @@ const FAILURES: &str = include_str!("../../../calibration/wiremock/failures.txt"
 const ACCEPTANCE: &str = "
 ## WireMock's acceptance tests
 
-WireMock 3.13.2's own acceptance tests, with the mock in the place of its server; those about Java extensions, browser proxying and the inside of the server are left out. A substitute for
-the class of the server starts our executable, maps options to flags and forwards to WireMock's Java client (`calibration/wiremock/java`). `plimsoll-calibration --only wiremock-acceptance --wiremock CHECKOUT` runs
-them; the real jar was run in the same place. Tests that pass, before this was measured and now:
+WireMock 3.13.2's own acceptance tests, with the mock in the place of its server; those about Java extensions, browser proxying and the
+inside of the server are left out. A substitute for the class of the server starts our executable, maps options to flags and forwards to
+WireMock's Java client (`calibration/wiremock/java`). `plimsoll-calibration --only wiremock-acceptance --wiremock CHECKOUT` runs them; the
+real jar was run in the same place. Tests that pass, before this was measured and now:
 
 | class | tests | before | now | the real jar |
 |---|---|---|---|---|
@@ -112,28 +153,25 @@ fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut counts = [0; 3];
     let mut body = String::new();
-    for section in SECTIONS {
-        writeln!(
-            body,
-            "\n## {}\n\n| feature | here | |\n|---|---|---|",
-            section.title
-        )
-        .unwrap();
-        for (feature, example, note) in section.rows {
-            let (place, state, note) = match (example.state(), *note) {
-                (State::Supported, "") => (0, "supported", String::new()),
-                (State::Supported, note) => (1, "differs", note.to_owned()),
-                (State::Not(why), "") => (2, "**not**", why),
-                (State::Not(_), note) => (2, "**not**", note.to_owned()),
-            };
-            counts[place] += 1;
+    let mut section = "";
+    for row in rows() {
+        if row.section != section {
+            section = row.section;
             writeln!(
                 body,
-                "| {feature} | {state} | {} |",
-                note.replace('|', "\\|")
+                "\n## {section}\n\n| feature | here | |\n|---|---|---|"
             )
             .unwrap();
         }
+        let (place, state, note) = match (row.example.state(), row.note) {
+            (State::Supported, "") => (0, "supported", String::new()),
+            (State::Supported, note) => (1, "differs", note.to_owned()),
+            (State::Not(why), "") => (2, "**not**", why),
+            (State::Not(_), note) => (2, "**not**", note.to_owned()),
+        };
+        counts[place] += 1;
+        let (feature, note) = (row.feature, note.replace('|', "\\|"));
+        writeln!(body, "| {feature} | {state} | {note} |").unwrap();
     }
     let [supported, differs, not] = counts;
     writeln!(
@@ -162,16 +200,10 @@ fn acceptance() -> String {
     part
 }
 
-fn rows() -> impl Iterator<Item = &'static (&'static str, Example, &'static str)> {
-    SECTIONS
-        .iter()
-        .flat_map(|section: &Section| section.rows.iter())
-}
-
 /// Whether some row names this, between backticks.
 fn is_named(name: &str) -> bool {
-    rows().any(|(feature, _, _)| {
-        feature
+    rows().any(|row| {
+        row.feature
             .split('`')
             .skip(1)
             .step_by(2)
@@ -195,8 +227,8 @@ fn the_page_is_what_the_mock_does() {
 
 #[test]
 fn every_property_that_the_reader_knows_has_a_row() {
-    for (_, example, _) in rows() {
-        if let Example::Stub(text) = example {
+    for row in rows() {
+        if let Example::Stub(text) = row.example {
             // What it says is another test's matter.
             drop(problems_of(text));
         }
@@ -211,11 +243,13 @@ fn every_property_that_the_reader_knows_has_a_row() {
 #[test]
 fn every_route_and_helper_has_a_row() {
     let has_row = |route| {
-        rows().any(|(_, example, _)| matches!(example, Example::Route(method, path) if (*method, *path) == route))
+        rows().any(
+            |row| matches!(row.example, Example::Route(method, path) if (method, path) == route),
+        )
     };
     let missing: Vec<_> = admin::routes().filter(|route| !has_row(*route)).collect();
     assert!(missing.is_empty(), "no row for {missing:?}");
-    let missing: Vec<_> = crate::wiremock::template::helper_names()
+    let missing: Vec<_> = plimsoll_wiremock::template::helper_names()
         .filter(|name| !is_named(name))
         .collect();
     assert!(missing.is_empty(), "no row for {missing:?}");

@@ -1,18 +1,18 @@
 //! What the fuzz target looks at: one stub, and what a mock makes of a request to it. The law that must hold is in `fuzz/`.
 
-use crate::wiremock::delay::Delay;
-use crate::wiremock::differences;
-use crate::wiremock::request::{Channel, Request};
-use crate::wiremock::stub::read_mapping;
-use crate::wiremock::stub::templated::{Occasion, Rendered};
-use crate::wiremock::stub_id::StubId;
-use crate::wiremock::stub_set::StubSet;
-use crate::wiremock::stub_state::StateMachines;
-use crate::wiremock::surroundings::Surroundings;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::decode::{Event, RequestDecoder};
 use plimsoll_http::{Limits, RequestHead};
+use plimsoll_wiremock::delay::Delay;
+use plimsoll_wiremock::differences;
+use plimsoll_wiremock::request::{Channel, Request};
+use plimsoll_wiremock::stub::read_mapping;
+use plimsoll_wiremock::stub::templated::{Occasion, Rendered};
+use plimsoll_wiremock::stub_id::StubId;
+use plimsoll_wiremock::stub_set::StubSet;
+use plimsoll_wiremock::stub_state::StateMachines;
+use plimsoll_wiremock::surroundings::Surroundings;
 use std::cell::OnceCell;
 use std::sync::Arc;
 

@@ -8,12 +8,13 @@ mod sending;
 mod stream;
 
 use crate::shard::Shard;
-use crate::wiremock::delivery::Ending;
-use crate::wiremock::request::Channel;
 use bytes::Bytes;
 use h2::server::{Builder, Connection};
 use plimsoll_base::counters::Counter;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{SharedStream, Stream};
+use plimsoll_wiremock::delivery::Ending;
+use plimsoll_wiremock::request::Channel;
 use std::cell::RefCell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -35,7 +36,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 
 /// What the streams of a connection share.
 #[derive(Debug)]
-struct Stage {
+struct StreamState {
     shard: Rc<Shard>,
     channel: Channel,
     /// How the connection ends because a stub wants it so.
@@ -51,7 +52,7 @@ struct Broken {
     ending: Ending,
 }
 
-impl Stage {
+impl StreamState {
     fn break_off(&self, broken: Broken) {
         self.broken.replace(Some(broken));
         self.breaks.notify_one();
@@ -75,7 +76,7 @@ pub(crate) async fn serve(stream: Stream, front: Vec<u8>, channel: Channel, shar
         Ok(Err(_)) => return,
         Err(_) => return shard.counters.add(Counter::TimedOut, 1),
     };
-    let stage = Rc::new(Stage {
+    let stage = Rc::new(StreamState {
         shard,
         channel,
         broken: RefCell::default(),
@@ -87,9 +88,9 @@ pub(crate) async fn serve(stream: Stream, front: Vec<u8>, channel: Channel, shar
     match broken.ending {
         Ending::Reset => io.reset(),
         Ending::Close => {
-            if io.end_with(&broken.bytes).await.is_err() {
-                // The client is gone, which is what the stub wants of it.
-            }
+            io.end_with(&broken.bytes)
+                .await
+                .ignored("the client is gone, which is what the stub wants of it");
         }
     }
 }
@@ -108,7 +109,7 @@ enum Event {
 /// Serves streams until the connection is over; how a stub wants it to end, if one does.
 async fn converse(
     connection: &mut Connection<SharedStream, Bytes>,
-    stage: &Rc<Stage>,
+    stage: &Rc<StreamState>,
 ) -> Option<Broken> {
     let shard = &stage.shard;
     let mut stop = pin!(shard.stop.notified());
@@ -160,7 +161,7 @@ async fn converse(
 async fn next(
     connection: &mut Connection<SharedStream, Bytes>,
     exchanges: &mut JoinSet<()>,
-    stage: &Rc<Stage>,
+    stage: &Rc<StreamState>,
     stop: Pin<&mut impl Future<Output = ()>>,
     leaving: bool,
     quiet_until: Instant,

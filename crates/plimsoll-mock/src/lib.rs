@@ -9,13 +9,12 @@
 //! |---|---|
 //! | a mock from its start to its end | `run`, `validate` |
 //! | clients and what they are told | `serve`, `connection`, `http2`, `exchange`, `static_files` |
-//! | what serving holds | `shard`, `entrances`, `delay_timer` |
+//! | what serving holds | `shard`, `listeners`, `delay_timer` |
 //! | the admin API | `admin` |
 //! | what the mock is told, answers of itself, makes of answers and sends after them | `config`, `builtins`, `recording`, `webhooks` |
 //! | what is remembered of requests | `journal`, `metrics`, `latency_log` |
 //! | the mappings that are served, and where they are read from | `stubs`, `source` |
 //! | what the mock itself sends, what it keeps of bodies, fields for pages of other origins | `outgoing`, `kept_body`, `cors`, `error` |
-//! | WireMock's language, without sockets | `wiremock`, with floors of its own |
 //!
 //! Differences from WireMock 3.13.2 that are meant:
 //! - answers are framed by `Content-Length` and never chunked; a stub's `Transfer-Encoding: chunked` is dropped and a
@@ -32,7 +31,6 @@ mod config;
 mod connection;
 mod cors;
 mod delay_timer;
-mod entrances;
 mod error;
 mod exchange;
 #[cfg(test)]
@@ -43,6 +41,7 @@ mod http2;
 mod journal;
 mod kept_body;
 mod latency_log;
+mod listeners;
 mod metrics;
 mod outgoing;
 mod recording;
@@ -54,18 +53,17 @@ mod static_files;
 mod stubs;
 mod validate;
 mod webhooks;
-mod wiremock;
 
 pub use config::{AdminAccess, Builtins, Credentials, Https, MockConfig, Timeouts};
 pub use error::MockError;
 pub use journal::JournalLimits;
 pub use outgoing::{OutgoingConfig, TargetTrust, Verification};
+pub use plimsoll_wiremock::delay::DelayPrecision;
+pub use plimsoll_wiremock::reader::problem::{FileProblem, ProblemKind, StubProblem};
+pub use plimsoll_wiremock::stub::proxy::{HostField, UserAgentField};
+pub use plimsoll_wiremock::surroundings::Templating;
+pub use plimsoll_wiremock::targets::Targets;
 pub use recording::Recordings;
 pub use run::{Summary, run};
 pub use validate::{Report, validate};
 pub use webhooks::Webhooks;
-pub use wiremock::delay::DelayPrecision;
-pub use wiremock::reader::problem::{FileProblem, ProblemKind, StubProblem};
-pub use wiremock::stub::proxy::{HostField, UserAgentField};
-pub use wiremock::surroundings::Templating;
-pub use wiremock::targets::Targets;

@@ -4,9 +4,9 @@
 //! row when it first answers. So many as [`MOST_STUBS`] have one each, the rest share one. Where all are taken, that of a stub which is gone is given
 //! on, and what it counted moves to the shared one: the sums over all rows never fall.
 
-use crate::wiremock::stub::Stub;
-use crate::wiremock::stub::place::Place;
 use plimsoll_http::meters::{Buckets, Counter};
+use plimsoll_wiremock::stub::Stub;
+use plimsoll_wiremock::stub::place::Place;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -222,10 +222,10 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiremock::stub::read_mapping;
-    use crate::wiremock::stub_id::StubId;
-    use crate::wiremock::stub_state::StateMachines;
-    use crate::wiremock::surroundings::Surroundings;
+    use plimsoll_wiremock::stub::read_mapping;
+    use plimsoll_wiremock::stub_id::StubId;
+    use plimsoll_wiremock::stub_state::StateMachines;
+    use plimsoll_wiremock::surroundings::Surroundings;
 
     fn stub(number: u64) -> Stub {
         let mapping = read_mapping(r#"{"name": "n"}"#, &Surroundings::default()).unwrap();

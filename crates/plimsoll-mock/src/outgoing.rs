@@ -7,10 +7,10 @@ mod client;
 
 pub(crate) use client::{Client, Failure, Received, Sending};
 
-use crate::wiremock::stub::proxy::{HostField, UserAgentField};
-use crate::wiremock::targets::Targets;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
+use plimsoll_wiremock::stub::proxy::{HostField, UserAgentField};
+use plimsoll_wiremock::targets::Targets;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;

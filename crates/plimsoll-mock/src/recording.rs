@@ -9,8 +9,8 @@ mod names;
 pub(crate) mod spec;
 
 use crate::journal::{Entry, Snapshot};
-use crate::wiremock::stub_id::StubId;
 use draft::Draft;
+use plimsoll_wiremock::stub_id::StubId;
 use serde_json::Value;
 use spec::{Repeats, Spec};
 use std::cmp::Reverse;

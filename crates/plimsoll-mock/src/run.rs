@@ -5,10 +5,10 @@ use crate::admin::guard::Guard;
 use crate::admin::recordings;
 use crate::builtins::Endpoints;
 use crate::config::MockConfig;
-use crate::entrances::Door;
 use crate::error::MockError;
 use crate::journal::Journal;
 use crate::latency_log::LatencyLog;
+use crate::listeners::ListenerSpec;
 use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
 use crate::recording::Recordings;
@@ -18,11 +18,11 @@ use crate::shard::{FILES_READ, Shared};
 use crate::source;
 use crate::stubs::Stubs;
 use crate::webhooks::Webhooks;
-use crate::wiremock::body_files::BodyFiles;
-use crate::wiremock::differences::Differences;
-use crate::wiremock::surroundings::Surroundings;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::{CountersFile, Listener, connections_possible, run_shards};
+use plimsoll_wiremock::body_files::BodyFiles;
+use plimsoll_wiremock::differences::Differences;
+use plimsoll_wiremock::surroundings::Surroundings;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -74,7 +74,7 @@ pub fn run(
     let around = surroundings(&config);
     let stubs = load_stubs(&config, &around)?;
     let counters = count(&config)?;
-    let (doors, listening) = open(&config)?;
+    let (specs, listening) = open(&config)?;
     let guard = Guard::new(&config, bound(&listening)?)?;
     let shared = Arc::new(share(config, stubs, around, &counters, guard)?);
     // From here on the system queues connections, so whoever is told now will be answered.
@@ -84,7 +84,7 @@ pub fn run(
             Arc::clone(&shared),
             index,
             counters.row(index),
-            &doors,
+            &specs,
             stop.clone(),
         )
     })?;
@@ -226,18 +226,18 @@ fn load_stubs(config: &MockConfig, around: &Surroundings) -> Result<Stubs, MockE
         .map_err(|duplicate| MockError::Config(duplicate.to_string()))
 }
 
-/// Listens wherever it is told to: in clear as `main`, over TLS as `https`.
-fn open(config: &MockConfig) -> Result<(Vec<Door>, Listening), MockError> {
+/// Listens wherever it is told to: in plaintext as `main`, over TLS as `https`.
+fn open(config: &MockConfig) -> Result<(Vec<ListenerSpec>, Listening), MockError> {
     let clear = config.listen.map(|at| ("main", at, None));
     let https = config.https.as_ref();
     let https = https.map(|https| ("https", https.listen, Some(https.tls.clone())));
-    let (mut doors, mut listening) = (Vec::new(), Vec::new());
+    let (mut specs, mut listening) = (Vec::new(), Vec::new());
     for (name, at, tls) in clear.into_iter().chain(https) {
         let (listener, address) = listen(at)?;
-        doors.push(Door { listener, tls });
+        specs.push(ListenerSpec { listener, tls });
         listening.push((name.to_owned(), address));
     }
-    Ok((doors, listening))
+    Ok((specs, listening))
 }
 
 /// The address of the listeners, which decides who may use the admin API: of several, one that is not loopback.

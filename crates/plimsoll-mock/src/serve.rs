@@ -1,12 +1,13 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
 use crate::connection;
-use crate::entrances::{Door, Entrance, incoming};
+use crate::listeners::{ListenerSpec, ShardListener, incoming};
 use crate::shard::{Shard, Shared};
-use crate::wiremock::answer::{Answer, Extent, Form, Persistence};
 use plimsoll_base::counters::Counter;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Row;
 use plimsoll_http::tls::ServerTls;
+use plimsoll_wiremock::answer::{Answer, Extent, Form, Persistence};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,10 +26,10 @@ pub(crate) async fn run(
     shared: Arc<Shared>,
     index: usize,
     counters: Row,
-    doors: &[Door],
+    specs: &[ListenerSpec],
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let result = Shard::start(Arc::clone(&shared), index, counters, doors, stop).await;
+    let result = Shard::start(Arc::clone(&shared), index, counters, specs, stop).await;
     if result.is_err() {
         shared.ending.send_replace(true);
     }
@@ -40,14 +41,14 @@ impl Shard {
         shared: Arc<Shared>,
         index: usize,
         counters: Row,
-        doors: &[Door],
+        specs: &[ListenerSpec],
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let entrances = doors.iter().map(Door::for_shard);
-        let entrances = entrances.collect::<io::Result<Vec<_>>>()?;
+        let listeners = specs.iter().map(ListenerSpec::for_shard);
+        let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
         let shard = Rc::new(Self::new(shared, index, counters)?);
         tokio::select! {
-            result = Rc::clone(&shard).serve(entrances, stop) => result,
+            result = Rc::clone(&shard).serve(listeners, stop) => result,
             result = shard.timer.run() => result,
             result = shard.outgoing.tidy() => result,
             result = shard.write_latencies() => result,
@@ -70,31 +71,31 @@ impl Shard {
 
     async fn serve(
         self: Rc<Self>,
-        entrances: Vec<Entrance>,
+        listeners: Vec<ShardListener>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let mut ending = self.shared.ending.subscribe();
         let mut connections = JoinSet::new();
-        let mut incoming = incoming(&entrances);
+        let mut incoming = incoming(&listeners);
         loop {
             tokio::select! {
                 entered = incoming.next() => {
                     let (stream, tls) = entered?;
                     self.admit(&mut connections, stream, tls);
                 }
-                Some(ended) = connections.join_next() => self.departed(ended),
+                Some(ended) = connections.join_next() => self.on_closed(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = ending.wait_for(|ending| *ending) => break,
             }
         }
         drop(incoming);
-        drop(entrances);
+        drop(listeners);
         self.stopping.set(true);
         self.stop.notify_waiters();
         let drained = async {
             while let Some(ended) = connections.join_next().await {
-                self.departed(ended);
+                self.on_closed(ended);
             }
             self.webhooks.finish().await;
         };
@@ -137,7 +138,7 @@ impl Shard {
     }
 
     /// A connection's own errors end that connection; a panic is a defect and ends the shard.
-    fn departed(&self, ended: Result<(), JoinError>) {
+    fn on_closed(&self, ended: Result<(), JoinError>) {
         self.shared.connections.fetch_sub(1, Ordering::Relaxed);
         if let Err(error) = ended
             && error.is_panic()
@@ -155,7 +156,7 @@ fn turn_away(stream: &TcpStream) {
         extent: Extent::Whole,
     };
     Answer::text(503, "too many connections\n").append_to(&mut out, form);
-    if stream.try_write(&out).is_err() {
-        // Then the client sees the connection end, which says the same.
-    }
+    stream
+        .try_write(&out)
+        .ignored("then the client sees the connection end, which says the same");
 }

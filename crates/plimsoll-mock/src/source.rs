@@ -3,11 +3,11 @@
 //! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
 
 use crate::error::MockError;
-use crate::wiremock::body_files::BodyFiles;
-use crate::wiremock::reader::problem::{FileProblem, StubProblem};
-use crate::wiremock::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
-use crate::wiremock::surroundings::Surroundings;
 use plimsoll_files::{Limit, read_text};
+use plimsoll_wiremock::body_files::BodyFiles;
+use plimsoll_wiremock::reader::problem::{FileProblem, StubProblem};
+use plimsoll_wiremock::stub::{Shape, SourceFile, Stub, StubMapping, read_document, read_mapping};
+use plimsoll_wiremock::surroundings::Surroundings;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -214,7 +214,7 @@ impl Loaded {
 fn claim_id(
     mapping: StubMapping,
     file: &str,
-    ids: &mut BTreeMap<crate::wiremock::stub_id::StubId, String>,
+    ids: &mut BTreeMap<plimsoll_wiremock::stub_id::StubId, String>,
 ) -> Result<StubMapping, Vec<StubProblem>> {
     if let Some(id) = mapping.id
         && let Some(first) = ids.insert(id, file.to_owned())

@@ -2,9 +2,9 @@
 //!
 //! Whether there is such a file is a question or a few to the system, asked on the shard; reading it is left to whoever can wait.
 
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::body_files::BodyFiles;
-use crate::wiremock::parameters::decode;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::body_files::BodyFiles;
+use plimsoll_wiremock::parameters::decode;
 
 /// The files that stand for a directory, the first that is there.
 const INDEX: [&str; 4] = ["index.json", "index.html", "index.xml", "index.txt"];

@@ -2,13 +2,13 @@
 //!
 //! A change is visible to every shard when its call returns.
 
-use crate::wiremock::delay::Delay;
-use crate::wiremock::java_set;
-use crate::wiremock::stub::{Stub, StubMapping};
-use crate::wiremock::stub_id::StubId;
-use crate::wiremock::stub_set::StubSet;
-use crate::wiremock::stub_state::{StateMachine, StateMachines, Step};
 use arc_swap::{ArcSwap, Guard};
+use plimsoll_wiremock::delay::Delay;
+use plimsoll_wiremock::java_set;
+use plimsoll_wiremock::stub::{Stub, StubMapping};
+use plimsoll_wiremock::stub_id::StubId;
+use plimsoll_wiremock::stub_set::StubSet;
+use plimsoll_wiremock::stub_state::{StateMachine, StateMachines, Step};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,8 +2,8 @@
 
 use crate::error::MockError;
 use crate::source;
-use crate::wiremock::reader::problem::FileProblem;
-use crate::wiremock::surroundings::Surroundings;
+use plimsoll_wiremock::reader::problem::FileProblem;
+use plimsoll_wiremock::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 use crate::journal::{Journal, sub_event};
 use crate::kept_body::{BodyRoom, Held};
 use crate::outgoing::{Client, Failure, Sending};
-use crate::wiremock::stub::webhook::Call;
+use plimsoll_wiremock::stub::webhook::Call;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -124,7 +124,7 @@ impl Firing {
         let mut tasks = self.under_way.borrow_mut();
         tasks.spawn_local(Rc::clone(sender).send(call, held, noted));
         while let Some(ended) = tasks.try_join_next() {
-            departed(ended);
+            on_closed(ended);
         }
     }
 
@@ -132,7 +132,7 @@ impl Firing {
     pub(crate) async fn finish(&self) {
         let mut tasks = self.under_way.take();
         while let Some(ended) = tasks.join_next().await {
-            departed(ended);
+            on_closed(ended);
         }
     }
 }
@@ -182,7 +182,7 @@ impl WebhookSender {
 }
 
 /// A webhook that fails has said so; one that panics is a defect and ends the shard.
-fn departed(ended: Result<(), JoinError>) {
+fn on_closed(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
     {

@@ -44,6 +44,9 @@ fn this_mock_answers_as_wiremock_does() {
 fn every_difference_is_documented() {
     let corpus = Corpus::load();
     let documented = std::fs::read_to_string(cases::root().join("../../docs/mock.md")).unwrap();
+    // Where a line ends is not said.
+    let documented: Vec<&str> = documented.split_whitespace().collect();
+    let documented = documented.join(" ");
     let missing: Vec<&str> = corpus
         .differences()
         .filter(|why| !documented.contains(*why))

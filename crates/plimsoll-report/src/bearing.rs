@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use crate::summarise::figures;
     use plimsoll_base::histogram::TimeHistogram;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::tally::{ClassTally, StepTally};
     use plimsoll_base::time_kind::TimeKind;
 

@@ -4,7 +4,7 @@
 //! ArmData of one or several loads --Point::of--> Case --laws--> causes, what is ruled out --conclude--> Bottleneck
 //! ```
 //!
-//! Each law is a file below [`law`]: it says which causes its evidence shows, and what it excludes. Laws stand in the order in which
+//! Each law is a file below `law`: it says which causes its evidence shows, and what it excludes. Laws stand in the order in which
 //! their causes are read: what is wrong with the measurement before what is wrong with the plan, and a resource that is used up before a
 //! wait that nobody works in; a suspicion comes last. No law guesses: where none speaks, the answer is that it is unknown. The order and most of the laws are
 //! those of the operational analysis of queueing networks (Denning and Buzen 1978; Jain, *The Art of Computer Systems Performance

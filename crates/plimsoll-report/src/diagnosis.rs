@@ -4,7 +4,7 @@
 //! file --Figures::parse--> Figures --diagnose--> Diagnosis --text::render--> what the terminal shows
 //! ```
 //!
-//! Each law is a file below [`law`]; it looks at all observations and says what follows, with the arithmetic. Figures that cannot be true are
+//! Each law is a file below `law`; it looks at all observations and says what follows, with the arithmetic. Figures that cannot be true are
 //! named first, and nothing else is concluded from them. What no law explains is said to be unknown, with the figures that are missing.
 
 mod law;
@@ -18,6 +18,7 @@ mod wire;
 
 pub use schema::schema;
 
+use plimsoll_base::units::format_number;
 use serde::Serialize;
 pub(crate) use stated::{Failed, Used};
 use std::time::Duration;
@@ -26,6 +27,11 @@ use std::time::Duration;
 pub(crate) const BUSY: f64 = 0.9;
 /// A processor that is this idle is not what others wait for.
 pub(crate) const IDLE: f64 = 0.5;
+
+/// A share as a percentage, to a tenth.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", format_number((share * 1_000.0).round() / 10.0))
+}
 
 /// Figures of one report.
 #[derive(Debug, Clone)]

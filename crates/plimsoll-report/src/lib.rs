@@ -9,6 +9,7 @@ pub mod bottleneck;
 pub mod capacity;
 pub mod diagnosis;
 pub mod drift;
+pub mod facts;
 pub mod history;
 pub mod live;
 pub mod metric;

@@ -8,7 +8,7 @@ pub mod prometheus;
 
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::{GroupTally, StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;

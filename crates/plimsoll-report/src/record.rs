@@ -5,9 +5,11 @@
 //! `statistics`, `validity` and `verdict`; reading and writing files is left to the caller.
 
 mod arm;
+mod arm_summary;
 mod bearing;
 mod capacity;
 mod cause;
+mod comparison;
 mod completions;
 mod component;
 mod demand;
@@ -18,14 +20,17 @@ mod health;
 mod level;
 mod manifest;
 mod own_times;
+mod parts;
 mod ranges;
 mod series;
 mod server;
 mod strain;
 mod summary;
 mod times;
+mod verdict;
 
 pub use arm::{ArmBlocks, ArmData, Backlog, LoadModel, SECOND_RELEASED, Second, TargetLedger};
+pub use arm_summary::{ArmSummary, BlockSummary};
 pub use bearing::{Bearing, Manner};
 pub use capacity::{
     Band, CapacityResult, CapacitySummary, Class, Confirmation, Found, Intervention, Knee, Limit,
@@ -33,6 +38,9 @@ pub use capacity::{
     TrialPurpose, TrialRow,
 };
 pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};
+pub use comparison::{
+    Added, Comparison, Difference, DifferenceVerdict, IntervalMethod, Reservation,
+};
 pub use completions::{Answers, Completions};
 pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use demand::{Demand, DemandLine};
@@ -45,14 +53,13 @@ pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
 pub use own_times::OwnTimes;
+pub use parts::{ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary};
 pub use ranges::{MOST_RANGE_BOUNDS, NoRanges, RangeSummary, Ranges};
 pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use server::ServerStatistics;
 pub use strain::{HostData, HostStrain, Strain};
-pub use summary::{
-    AbsentArm, Added, ArmSummary, Bias, BlockSummary, Comparison, ComponentSummary, Difference,
-    DifferenceVerdict, Effect, FailureSummary, GroupSummary, IntervalMethod, Outcomes, Reasons,
-    Reservation, SUMMARY_SCHEMA, Sense, StepSummary, Summary, ThresholdOutcome, ValidityRow,
-    Verdict, VerdictResult,
-};
+pub use summary::{AbsentArm, SUMMARY_SCHEMA, Summary};
 pub use times::{Statistic, TimeStatistics, Times};
+pub use verdict::{
+    Bias, Breach, Effect, Sense, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
+};

@@ -10,40 +10,20 @@ mod levels;
 mod reading;
 
 use crate::bottleneck::{self, Case};
+use crate::facts::Facts;
 use crate::metric::{Metric, Reading};
 use crate::record::{
-    AbsentArm, Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, CapacitySummary,
-    Comparison, ComponentSummary, DifferenceVerdict, Effect, Host, LoadModel, MethodName, Ranges,
-    SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
+    Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CapacitySummary, Comparison,
+    ComponentSummary, DifferenceVerdict, Effect, LoadModel, MethodName, Ranges, SUMMARY_SCHEMA,
+    Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
-use crate::threshold::{self, Breach, Standing, Threshold};
+use crate::threshold::{self, Standing, Threshold};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
 pub use reading::{FailuresAreJudged, read};
 use std::collections::BTreeMap;
-
-/// What a summary says of the run apart from its figures.
-#[derive(Debug, Clone)]
-pub struct Facts {
-    /// The experiment's name.
-    pub experiment: String,
-    /// The seed of everything random in the run.
-    pub seed: u64,
-    /// The machine.
-    pub host: Host,
-    /// Bounds of the ranges of response times.
-    pub ranges: Ranges,
-    /// Why the run ended before there was something to conclude; `None` if it did not.
-    pub cut_short: Option<String>,
-    /// Windows in which thresholds ended a load, by the place of the threshold.
-    pub breaches: BTreeMap<usize, Breach>,
-    /// One sentence for each component that died and was not meant to.
-    pub deaths: Vec<String>,
-    /// Arms that were left out.
-    pub absent: Vec<AbsentArm>,
-}
 
 /// How the experiment was run.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,9 @@
 //! side; between, and without a sample, it is inconclusive. What the measurement cannot carry is not judged.
 
 use crate::metric::{Metric, Percentile, Reading, Unit};
-use crate::record::{ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::record::{Breach, ThresholdOutcome, ValidityRow, VerdictResult};
 use crate::statistics::times_to_bound;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A bound on a metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,17 +26,6 @@ pub struct Threshold {
 pub struct Abort {
     /// How many measured seconds it looks back; it waits until there are as many.
     pub window_s: u32,
-}
-
-/// A window in which a threshold did not hold, so that it ended the load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Breach {
-    /// The length of the window in seconds.
-    pub window_s: u32,
-    /// Where it ended, in seconds since the run began.
-    pub until_s: f64,
-    /// What the metric was in it.
-    pub value: f64,
 }
 
 /// The side on which a value must lie.

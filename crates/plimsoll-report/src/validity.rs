@@ -7,9 +7,9 @@ mod accounts;
 mod achieved_sends;
 mod blocks_used;
 mod both_ends;
+mod canary;
 mod failures_alike;
 mod littles_law;
-mod lookout;
 mod network;
 mod pacing_lag;
 mod processor;
@@ -54,7 +54,7 @@ const CRITERIA: [(Scope, Judge); 13] = [
     (Scope::Blocks, schedule::judge),
     (Scope::Arm, accounts::judge),
     (Scope::Arm, littles_law::judge),
-    (Scope::Arm, lookout::judge),
+    (Scope::Arm, canary::judge),
     (Scope::Arm, both_ends::judge),
     (Scope::Arm, steadiness::judge),
     (Scope::Arm, unanswered::judge),

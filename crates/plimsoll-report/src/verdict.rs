@@ -1,11 +1,11 @@
 //! From evidence to one conclusion, and to the class of exit code that the binary gives it.
 
+use crate::facts::Facts;
 use crate::metric::Metric;
 use crate::record::{
     ArmSummary, CapacityResult, CapacitySummary, Difference, DifferenceVerdict, Effect, Manner,
     MethodName, Statistic, Summary, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
 };
-use crate::summarise::Facts;
 use crate::validity;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_number, format_seconds};

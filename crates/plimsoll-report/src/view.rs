@@ -3,7 +3,7 @@
 use crate::record::{EventRow, Manifest, Ranges, SeriesRow, Summary};
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{Times, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;

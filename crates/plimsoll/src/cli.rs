@@ -1,7 +1,7 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    compare, diagnose, doctor, gateway, generator, hey, history, import, load, mock, report,
+    compare, diagnose, doctor, gateway, generator, hey, history, import, init, load, mock, report,
     run as run_experiment, schema, shim, validate,
 };
 use crate::{exit, out};
@@ -26,6 +26,7 @@ enum Command {
     Load(Box<load::Args>),
     Hey(hey::Args),
     Import(import::Args),
+    Init(init::Args),
     Mock(Box<mock::Args>),
     Gateway(gateway::Args),
     Report(report::Args),
@@ -49,6 +50,7 @@ pub fn run() -> ExitCode {
         Command::Load(args) => load::run(*args),
         Command::Hey(args) => hey::run(args),
         Command::Import(args) => import::run(args),
+        Command::Init(args) => init::run(args),
         Command::Mock(args) => mock::run(*args),
         Command::Gateway(args) => gateway::run(args),
         Command::Report(args) => report::run(args),

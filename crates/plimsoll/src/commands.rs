@@ -9,6 +9,7 @@ pub mod generator;
 pub mod hey;
 pub mod history;
 pub mod import;
+pub mod init;
 pub mod load;
 pub mod mock;
 pub mod preflight;

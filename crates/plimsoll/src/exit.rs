@@ -1,5 +1,6 @@
 //! Exit codes, decided in one place.
 
+use plimsoll_lab::{ErrorKind, LabError};
 use std::process::ExitCode;
 
 /// Why a subcommand ended without success. Texts are written for the person at the terminal.
@@ -20,6 +21,18 @@ pub enum Failure {
     /// A promise of the program to itself was broken.
     #[error("internal error: {0}")]
     Internal(String),
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let text = error.to_string();
+        match error.kind() {
+            ErrorKind::Input => Self::Input(text),
+            ErrorKind::Environment => Self::Environment(text),
+            ErrorKind::Internal => Self::Internal(text),
+            ErrorKind::ComponentDied => Self::ComponentDied(text),
+        }
+    }
 }
 
 /// How a subcommand ended.

@@ -6,6 +6,8 @@
 mod cli;
 mod clock;
 mod commands;
+mod environment;
+mod examples;
 mod exit;
 mod live;
 mod metrics;

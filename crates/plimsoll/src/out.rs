@@ -2,6 +2,7 @@
 //! programs and servers of others, so nothing leaves here for a person that could steer their terminal.
 
 use crate::exit::Failure;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::visible::visible;
 use plimsoll_report::render::terminal::wrapped;
 use ratatui::crossterm::terminal;
@@ -15,10 +16,10 @@ pub fn print(text: &str) -> Result<(), Failure> {
     write(&visible(text))
 }
 
-/// Prints a document for programs (JSON, HTML, YAML, a table of values), byte by byte as it is; a terminal gets it like [`print`].
+/// Prints a document for programs (JSON, HTML, YAML, a table of values), byte by byte as it is; a terminal gets it like `print`.
 ///
 /// # Errors
-/// As of [`print`].
+/// As of `print`.
 pub fn document(text: &str) -> Result<(), Failure> {
     match io::stdout().is_terminal() {
         true => print(text),
@@ -56,7 +57,8 @@ pub fn note(text: &str) {
         .split('\n')
         .map(|line| wrapped(line, width))
         .collect();
-    if io::stderr().lock().write_all(lines.as_bytes()).is_err() {
-        // Nobody listens.
-    }
+    io::stderr()
+        .lock()
+        .write_all(lines.as_bytes())
+        .ignored("nobody listens");
 }

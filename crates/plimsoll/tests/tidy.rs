@@ -18,12 +18,25 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "plimsoll",
         &[
-            "base", "files", "gateway", "http", "lab", "load", "mock", "report",
+            "base",
+            "experiment",
+            "files",
+            "gateway",
+            "http",
+            "lab",
+            "load",
+            "mock",
+            "report",
         ],
     ),
-    ("plimsoll-lab", &["base", "files", "load", "report"]),
+    (
+        "plimsoll-lab",
+        &["base", "experiment", "files", "load", "report"],
+    ),
+    ("plimsoll-experiment", &["base", "files", "load", "report"]),
     ("plimsoll-load", &["base", "http"]),
-    ("plimsoll-mock", &["base", "files", "http"]),
+    ("plimsoll-mock", &["base", "files", "http", "wiremock"]),
+    ("plimsoll-wiremock", &["base", "files", "http"]),
     ("plimsoll-gateway", &["base", "files", "http"]),
     ("plimsoll-report", &["base"]),
     ("plimsoll-http", &["base"]),
@@ -48,7 +61,10 @@ const SLOW_SERVERS: [&str; 2] = [
 ];
 
 /// Where `${env:NAME}` is looked up: the one banned call outside a `clock.rs`.
-const ENVIRONMENT: &str = "crates/plimsoll/src/commands/run.rs";
+const ENVIRONMENT: &str = "crates/plimsoll/src/environment.rs";
+
+/// Columns of a line of prose in documents.
+const MOST_COLUMNS: usize = 200;
 
 /// Names that say nothing about what a file is for.
 const FORBIDDEN_NAMES: &[&str] = &[
@@ -214,4 +230,41 @@ fn tests_do_not_sleep() {
         offenders,
         "a test that sleeps instead of waiting for an event",
     );
+}
+
+#[test]
+fn prose_is_narrow_enough_to_read() {
+    let pages = files("docs", &[".md"]).into_iter();
+    let pages = pages.chain(files("examples", &[".md"]));
+    let top = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "GLOSSARY.md",
+    ];
+    let top = top.map(|name| {
+        (
+            name.to_owned(),
+            fs::read_to_string(root().join(name)).unwrap(),
+        )
+    });
+    let mut offenders = Vec::new();
+    for (path, text) in pages.chain(top) {
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            let is_prose = !is_code && !line.starts_with('|') && !line.starts_with("    ");
+            if is_prose && line.chars().count() > MOST_COLUMNS {
+                offenders.push(format!("{path}:{}", number + 1));
+            }
+        }
+    }
+    none(offenders, "lines of prose above 200 characters");
+}
+
+#[test]
+fn the_first_page_fits_a_hundred_lines() {
+    let page = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(page.lines().count() <= 100);
 }

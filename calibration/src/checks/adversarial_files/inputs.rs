@@ -2,7 +2,7 @@
 
 mod own;
 
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 
 /// One adversarial input.
 pub struct Input {
@@ -44,11 +44,11 @@ scenario: [{ get: / }]
 
 impl Reader {
     /// The command's words, with the text and what else it needs in a directory of its own.
-    pub fn words(self, bench: &Bench, text: &str) -> Result<Vec<String>, Trouble> {
+    pub fn words(self, bench: &Bench, text: &str) -> Result<Vec<String>, Error> {
         let directory = bench.directory()?;
-        let write = |name: &str, text: &str| -> Result<String, Trouble> {
+        let write = |name: &str, text: &str| -> Result<String, Error> {
             let path = directory.join(name);
-            std::fs::write(&path, text).map_err(|e| Trouble::io("writing an input", e))?;
+            std::fs::write(&path, text).map_err(|e| Error::io("writing an input", e))?;
             Ok(path.display().to_string())
         };
         let input = write("input", text)?;
@@ -62,7 +62,7 @@ impl Reader {
             }
             Self::Keys => {
                 let apps = directory.join("apps");
-                std::fs::create_dir_all(&apps).map_err(|e| Trouble::io("writing an input", e))?;
+                std::fs::create_dir_all(&apps).map_err(|e| Error::io("writing an input", e))?;
                 let apps = apps.display();
                 let conf =
                     format!("{{\"secret\": \"s\", \"listen_port\": 0, \"app_path\": \"{apps}\"}}");

@@ -1,7 +1,7 @@
 //! Sixty callers come at once, every second, each with a new connection; two of them may wait to be accepted.
 
 use super::{Injected, ONWARD, SECONDS, through_subject};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use serde_json::json;
 
 pub const CAUSE: Injected = Injected {
@@ -11,7 +11,7 @@ pub const CAUSE: Injected = Injected {
     inject,
 };
 
-fn inject(bench: &Bench) -> Result<Outcome, Trouble> {
+fn inject(bench: &Bench) -> Result<Outcome, Error> {
     let arguments = [
         ONWARD[0],
         ONWARD[1],

@@ -1,7 +1,7 @@
 //! The generator is moved into a control group with a small CPU quota.
 
 use super::{Injected, SECONDS, offered};
-use crate::bench::{Bench, Outcome, Trouble, measure_own_mock};
+use crate::bench::{Bench, Error, Outcome, measure_own_mock};
 use crate::checks::provocation::Group;
 
 pub const CAUSE: Injected = Injected {
@@ -11,7 +11,7 @@ pub const CAUSE: Injected = Injected {
     inject,
 };
 
-fn inject(bench: &Bench) -> Result<Outcome, Trouble> {
+fn inject(bench: &Bench) -> Result<Outcome, Error> {
     let group = Group::create()?;
     let running = bench.start(&measure_own_mock("/json/valid", offered("5000/s")), SECONDS)?;
     group.take(running.generator()?)?;

@@ -1,7 +1,7 @@
 //! The proxy has one processor, and works 1 ms for each request.
 
 use super::{Injected, ONWARD, SECONDS, offered, through_subject};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use serde_json::json;
 
 pub const CAUSE: Injected = Injected {
@@ -11,7 +11,7 @@ pub const CAUSE: Injected = Injected {
     inject,
 };
 
-fn inject(bench: &Bench) -> Result<Outcome, Trouble> {
+fn inject(bench: &Bench) -> Result<Outcome, Error> {
     let arguments = [ONWARD[0], ONWARD[1], "--work-us", "1000"];
     let upstream = json!({ "mock": { "shards": 1 }, "cpus": [0] });
     let experiment = through_subject(

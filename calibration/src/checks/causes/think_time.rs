@@ -1,7 +1,7 @@
 //! Twenty users who think 200 ms each.
 
 use super::{Injected, ONWARD, SECONDS, through_subject};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use serde_json::json;
 
 pub const CAUSE: Injected = Injected {
@@ -11,7 +11,7 @@ pub const CAUSE: Injected = Injected {
     inject,
 };
 
-fn inject(bench: &Bench) -> Result<Outcome, Trouble> {
+fn inject(bench: &Bench) -> Result<Outcome, Error> {
     let upstream = json!({ "mock": { "shards": 1 } });
     let load = json!({ "users": 20, "think": "200ms", "warmup": "1s", "duration": "6s" });
     let experiment = through_subject(&ONWARD, &json!({}), &upstream, load)?;

@@ -1,7 +1,7 @@
 //! The upstream has one processor and works 1 ms for each request; the proxy in front of it does next to nothing.
 
 use super::{Injected, ONWARD, SECONDS, offered, through_subject};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use crate::subject;
 use serde_json::json;
 
@@ -12,8 +12,8 @@ pub const CAUSE: Injected = Injected {
     inject,
 };
 
-fn inject(bench: &Bench) -> Result<Outcome, Trouble> {
-    let here = std::env::current_exe().map_err(|e| Trouble::io("finding this program", e))?;
+fn inject(bench: &Bench) -> Result<Outcome, Error> {
+    let here = std::env::current_exe().map_err(|e| Error::io("finding this program", e))?;
     let here = here.display().to_string();
     let command = json!([
         here,

@@ -3,7 +3,7 @@
 //! A debugger's stop reaches a single thread, where a signal would stop the process.
 
 use super::{DISTURBANCE, Provocation, SECONDS, into_the_load};
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::clock;
 use crate::mock::Mock;
 use nix::errno::Errno;
@@ -25,7 +25,7 @@ const SHARDS: usize = 2;
 /// How the generator calls the threads of its shards.
 const NAMES: [&str; SHARDS] = ["load-0", "load-1"];
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     let mock = Mock::start(bench, &[])?;
     // Both shards release an arrival every millisecond.
     let load = json!({ "rate": "2000/s", "connections": 50, "duration": format!("{SECONDS}s") });
@@ -36,9 +36,9 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     into_the_load();
     block(shard(generator)?).map_err(|error| match error {
         Errno::EPERM | Errno::ENOSYS => {
-            Trouble::Missing(format!("ptrace is not permitted here: {error}"))
+            Error::Missing(format!("ptrace is not permitted here: {error}"))
         }
-        _ => Trouble::at_process("stopping a thread with ptrace", error.into()),
+        _ => Error::at_process("stopping a thread with ptrace", error.into()),
     })?;
     let outcome = running.finish()?;
     mock.stop()?;
@@ -56,8 +56,8 @@ fn block(thread: Thread) -> Result<(), Errno> {
 }
 
 /// The thread of the first shard. All of them must be there: with one alone nothing would go on beside it.
-fn shard(process: Pid) -> Result<Thread, Trouble> {
-    let listing = |e| Trouble::at_process("listing threads", e);
+fn shard(process: Pid) -> Result<Thread, Error> {
+    let listing = |e| Error::at_process("listing threads", e);
     let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
     let mut names = BTreeMap::new();
     for task in std::fs::read_dir(tasks).map_err(listing)? {
@@ -71,7 +71,7 @@ fn shard(process: Pid) -> Result<Thread, Trouble> {
     let threads = NAMES.map(|name| names.get(name).copied());
     match threads {
         [Some(first), Some(_)] => Ok(first),
-        _ => Err(Trouble::Measured(format!(
+        _ => Err(Error::Measured(format!(
             "the generator has not the threads {}, only {}",
             NAMES.join(" and "),
             names.into_keys().collect::<Vec<_>>().join(", ")

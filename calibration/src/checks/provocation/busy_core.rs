@@ -1,7 +1,7 @@
 //! The generator shares one processor with busy loops.
 
 use super::{Provocation, SECONDS};
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::busy::Core;
 use crate::mock::Mock;
 use serde_json::json;
@@ -18,7 +18,7 @@ const LOOPS: usize = 3;
 /// loops, and is right not to complain.
 const RATE: u32 = 30_000;
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "rate": format!("{RATE}/s"), "duration": format!("{SECONDS}s") });
     let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;

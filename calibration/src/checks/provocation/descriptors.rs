@@ -1,7 +1,7 @@
 //! The generator may open hardly any more descriptors than it has when its load begins.
 
 use super::{Provocation, SECONDS};
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::mock::Mock;
 use rustix::process::{Resource, Rlimit, prlimit};
 use serde_json::json;
@@ -18,7 +18,7 @@ const LIMIT: Rlimit = Rlimit {
     maximum: Some(24),
 };
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     let delayed = json!({
         "request": { "url": "/slow", "method": "GET" },
         "response": { "status": 200, "fixedDelayMilliseconds": 100 },
@@ -29,7 +29,7 @@ fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
     });
     let running = bench.start(&measure(mock.address, "/slow", load), SECONDS)?;
     prlimit(Some(running.generator()?), Resource::Nofile, LIMIT)
-        .map_err(|e| Trouble::at_process("limiting descriptors", e.into()))?;
+        .map_err(|e| Error::at_process("limiting descriptors", e.into()))?;
     let outcome = running.finish()?;
     mock.stop()?;
     Ok(outcome)

@@ -1,7 +1,7 @@
 //! One packet in a hundred is lost, by nftables in a network namespace of the run's own.
 
 use super::{Provocation, SECONDS, ports::isolated};
-use crate::bench::{Bench, Outcome, Trouble};
+use crate::bench::{Bench, Error, Outcome};
 use serde_json::json;
 
 pub const PROVOCATION: Provocation = Provocation {
@@ -13,7 +13,7 @@ pub const PROVOCATION: Provocation = Provocation {
 const SETUP: &str = "PATH=$PATH:/usr/sbin; ip link set lo up && \
     nft 'table inet loss { chain in { type filter hook input priority 0; numgen random mod 100 == 0 drop; }; }' && exec \"$@\"";
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     isolated(
         bench,
         SETUP,

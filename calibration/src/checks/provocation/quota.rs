@@ -1,7 +1,7 @@
 //! The generator is moved into a control group with a small CPU quota. Cgroup v1 and v2.
 
 use super::{Provocation, SECONDS};
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::mock::Mock;
 use rustix::process::Pid;
 use serde_json::json;
@@ -13,7 +13,7 @@ pub const PROVOCATION: Provocation = Provocation {
     provoke,
 };
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     let group = Group::create()?;
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "rate": "5000/s", "duration": format!("{SECONDS}s") });
@@ -29,7 +29,7 @@ pub struct Group(PathBuf);
 
 impl Group {
     /// Of 5 ms in 100 ms.
-    pub fn create() -> Result<Self, Trouble> {
+    pub fn create() -> Result<Self, Error> {
         let v2 = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         let parent = Path::new(if v2 {
             "/sys/fs/cgroup"
@@ -38,7 +38,7 @@ impl Group {
         });
         let path = parent.join(format!("plimsoll-calibration-{}", std::process::id()));
         std::fs::create_dir(&path)
-            .map_err(|e| Trouble::io(format!("creating {}", path.display()), e))?;
+            .map_err(|e| Error::io(format!("creating {}", path.display()), e))?;
         let group = Self(path);
         if v2 {
             write(&group.0.join("cpu.max"), "5000 100000")?;
@@ -50,10 +50,10 @@ impl Group {
     }
 
     /// Moves a generator into it.
-    pub fn take(&self, generator: Pid) -> Result<(), Trouble> {
+    pub fn take(&self, generator: Pid) -> Result<(), Error> {
         let pid = generator.as_raw_nonzero().to_string();
         std::fs::write(self.0.join("cgroup.procs"), pid)
-            .map_err(|e| Trouble::at_process("moving the generator into a control group", e))
+            .map_err(|e| Error::at_process("moving the generator into a control group", e))
     }
 }
 
@@ -66,6 +66,6 @@ impl Drop for Group {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Trouble> {
-    std::fs::write(path, text).map_err(|e| Trouble::io(format!("writing {}", path.display()), e))
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|e| Error::io(format!("writing {}", path.display()), e))
 }

@@ -1,7 +1,7 @@
 //! The generator's process is stopped for 200 ms.
 
 use super::{DISTURBANCE, Provocation, SECONDS, into_the_load};
-use crate::bench::{Bench, Outcome, Trouble, measure};
+use crate::bench::{Bench, Error, Outcome, measure};
 use crate::child::send;
 use crate::clock;
 use crate::mock::Mock;
@@ -14,7 +14,7 @@ pub const PROVOCATION: Provocation = Provocation {
     provoke,
 };
 
-fn provoke(bench: &Bench) -> Result<Outcome, Trouble> {
+fn provoke(bench: &Bench) -> Result<Outcome, Error> {
     let mock = Mock::start(bench, &[])?;
     let load = json!({ "rate": "500/s", "duration": format!("{SECONDS}s") });
     let running = bench.start(&measure(mock.address, "/json/valid", load), SECONDS)?;

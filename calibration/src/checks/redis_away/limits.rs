@@ -2,7 +2,7 @@
 
 use super::setting::{Said, Setting};
 use crate::bar::{Bar, Verdict};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::rounds::wait_until;
 use crate::{clock, interrupt};
 use serde_json::json;
@@ -56,7 +56,7 @@ struct Answers {
 }
 
 /// Takes Redis away once more, and asks with keys of whom each has a limit.
-pub(super) fn bars(setting: &mut Setting) -> Result<Vec<Bar>, Trouble> {
+pub(super) fn bars(setting: &mut Setting) -> Result<Vec<Bar>, Error> {
     let quota = json!({ "quota_max": QUOTA, "quota_renewal_rate": 86_400 });
     setting.make(COUNTED.name, &quota)?;
     setting.make(LIMITED.name, &json!({ "rate": RATE, "per": 1 }))?;
@@ -88,7 +88,7 @@ pub(super) fn bars(setting: &mut Setting) -> Result<Vec<Bar>, Trouble> {
 }
 
 /// Asks so often.
-fn ask(setting: &mut Setting, key: Key, times: usize) -> Result<Answers, Trouble> {
+fn ask(setting: &mut Setting, key: Key, times: usize) -> Result<Answers, Error> {
     let mut answers = Answers::default();
     for _ in 0..times {
         answers.note(key, setting.ask(key.name)?);
@@ -101,7 +101,7 @@ fn ask_for(
     setting: &mut Setting,
     key: Key,
     length: Duration,
-) -> Result<(Answers, Duration), Trouble> {
+) -> Result<(Answers, Duration), Error> {
     let begin = clock::now();
     let mut answers = Answers::default();
     while clock::now() - begin < length {

@@ -4,7 +4,7 @@
 //! then was lost by the gateway.
 
 use crate::asking::{self, Answer};
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use crate::redis::Redis;
@@ -92,7 +92,7 @@ pub struct Records {
 
 impl Setting {
     /// Starts everything, and waits until the gateway has found its Redis.
-    pub fn start(bench: &Bench, manner: Manner) -> Result<Self, Trouble> {
+    pub fn start(bench: &Bench, manner: Manner) -> Result<Self, Error> {
         let redis = Redis::start(&KEPT)?;
         let mock = Mock::start_with(bench, &[], &["--no-request-journal"])?;
         let files = [
@@ -116,7 +116,7 @@ impl Setting {
     }
 
     /// Takes Redis away.
-    pub fn leave(&mut self) -> Result<(), Trouble> {
+    pub fn leave(&mut self) -> Result<(), Error> {
         self.is_away = true;
         match self.manner {
             Manner::Hangs => self.redis.signal(Signal::STOP),
@@ -125,7 +125,7 @@ impl Setting {
     }
 
     /// Brings it back, if it is away.
-    pub fn back(&mut self) -> Result<(), Trouble> {
+    pub fn back(&mut self) -> Result<(), Error> {
         if !std::mem::take(&mut self.is_away) {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl Setting {
     }
 
     /// Waits until `/hello` says this of Redis.
-    pub fn waits_for(&self, expected: Said) -> Result<(), Trouble> {
+    pub fn waits_for(&self, expected: Said) -> Result<(), Error> {
         let what = format!("`/hello` says {expected:?} of Redis");
         wait_until(NOTICING, &what, || Ok(self.hello()? == expected))
     }
@@ -144,16 +144,16 @@ impl Setting {
     /// That `/hello` says this of Redis now.
     ///
     /// # Errors
-    /// [`Trouble::Measured`]: it does not.
-    pub fn expect(&self, expected: Said) -> Result<(), Trouble> {
+    /// [`Error::Measured`]: it does not.
+    pub fn expect(&self, expected: Said) -> Result<(), Error> {
         match self.hello()? {
             said if said == expected => Ok(()),
-            said => Err(Trouble::Measured(format!("`/hello` says {said:?}"))),
+            said => Err(Error::Measured(format!("`/hello` says {said:?}"))),
         }
     }
 
     /// Waits until the gateway has found Redis and handed on what waited for it. Then the list is emptied, for it grows with the load.
-    pub fn settles(&mut self) -> Result<(), Trouble> {
+    pub fn settles(&mut self) -> Result<(), Error> {
         self.waits_for(Said::Pass)?;
         wait_until(SETTLING, "a record of every request", || {
             let Records { found, answered } = self.records()?;
@@ -167,7 +167,7 @@ impl Setting {
     }
 
     /// Makes a key that opens the API, with these limits; what the gateway calls it in Redis.
-    pub fn make(&self, key: &str, limits: &Value) -> Result<String, Trouble> {
+    pub fn make(&self, key: &str, limits: &Value) -> Result<String, Error> {
         let mut session = generous();
         for (name, value) in limits.as_object().into_iter().flatten() {
             session[name] = value.clone();
@@ -176,22 +176,22 @@ impl Setting {
         let hash = made["key_hash"]
             .as_str()
             .map(|hash| format!("apikey-{hash}"));
-        hash.ok_or_else(|| Trouble::Measured(format!("a key was made without a hash: {made}")))
+        hash.ok_or_else(|| Error::Measured(format!("a key was made without a hash: {made}")))
     }
 
     /// Withdraws a key.
-    pub fn withdraw(&self, key: &str) -> Result<(), Trouble> {
+    pub fn withdraw(&self, key: &str) -> Result<(), Error> {
         let path = format!("/tyk/keys/{key}");
         self.call("DELETE", &path, "").map(|_| ())
     }
 
     /// Whether Redis has something of this name.
-    pub fn redis_has(&self, name: &str) -> Result<bool, Trouble> {
+    pub fn redis_has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.redis.ask(&["EXISTS", name])? == "1")
     }
 
     /// One request with a key: its status.
-    pub fn ask(&mut self, key: &str) -> Result<u16, Trouble> {
+    pub fn ask(&mut self, key: &str) -> Result<u16, Error> {
         let request = format!(
             "GET {PATH} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\nConnection: close\r\n\r\n"
         );
@@ -201,17 +201,17 @@ impl Setting {
     }
 
     /// Waits until one request more has reached the mock than these, and says when.
-    pub fn begins(&self, received: u64) -> Result<Instant, Trouble> {
+    pub fn begins(&self, received: u64) -> Result<Instant, Error> {
         self.mock.next_request(received, BEGINNING)
     }
 
     /// Requests that the mock has received.
-    pub fn received(&self) -> Result<u64, Trouble> {
+    pub fn received(&self) -> Result<u64, Error> {
         Ok(self.mock.totals()?.get(Counter::Received))
     }
 
     /// Ends everything: what became of the records, and what the gateway had to say.
-    pub fn stop(mut self) -> Result<(Records, String), Trouble> {
+    pub fn stop(mut self) -> Result<(Records, String), Error> {
         self.back()?;
         let told = self.gateway.stop()?;
         let received = self.mock.totals()?.get(Counter::Received);
@@ -223,30 +223,30 @@ impl Setting {
         Ok((records, told))
     }
 
-    fn records(&self) -> Result<Records, Trouble> {
+    fn records(&self) -> Result<Records, Error> {
         Ok(Records {
             found: self.taken + self.length()?,
             answered: self.received()? + self.refused,
         })
     }
 
-    fn length(&self) -> Result<u64, Trouble> {
+    fn length(&self) -> Result<u64, Error> {
         length(&self.redis)
     }
 
-    fn hello(&self) -> Result<Said, Trouble> {
+    fn hello(&self) -> Result<Said, Error> {
         let answer =
             self.exchange("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
         let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         match said["details"]["redis"]["status"].as_str() {
             Some("pass") => Ok(Said::Pass),
             Some("fail") => Ok(Said::Fail),
-            _ => Err(Trouble::Measured(format!("`/hello` says {said}"))),
+            _ => Err(Error::Measured(format!("`/hello` says {said}"))),
         }
     }
 
     /// One call of the control API, which must be granted.
-    fn call(&self, method: &str, path: &str, body: &str) -> Result<Value, Trouble> {
+    fn call(&self, method: &str, path: &str, body: &str) -> Result<Value, Error> {
         let length = body.len();
         let answer = self.exchange(&format!(
             "{method} {path} HTTP/1.1\r\nHost: a\r\nX-Tyk-Authorization: {SECRET}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -254,25 +254,25 @@ impl Setting {
         let said = String::from_utf8_lossy(&answer.body);
         match answer.status {
             200 => Ok(serde_json::from_str(&said).unwrap_or_default()),
-            status => Err(Trouble::Measured(format!(
+            status => Err(Error::Measured(format!(
                 "{method} {path} was answered with {status}: {said}"
             ))),
         }
     }
 
-    fn exchange(&self, request: &str) -> Result<Answer, Trouble> {
+    fn exchange(&self, request: &str) -> Result<Answer, Error> {
         let asked = TcpStream::connect(self.address).and_then(|mut stream| {
             stream.set_read_timeout(Some(ANSWER))?;
             asking::ask(&mut stream, request)
         });
-        asked.map_err(|error| Trouble::at_server("asking the gateway", error))
+        asked.map_err(|error| Error::at_server("asking the gateway", error))
     }
 }
 
-fn length(redis: &Redis) -> Result<u64, Trouble> {
+fn length(redis: &Redis) -> Result<u64, Error> {
     let length = redis.ask(&["LLEN", LIST])?;
     let number = length.parse();
-    number.map_err(|_| Trouble::Measured(format!("the list has `{length}` records")))
+    number.map_err(|_| Error::Measured(format!("the list has `{length}` records")))
 }
 
 fn conf(redis: SocketAddr) -> String {

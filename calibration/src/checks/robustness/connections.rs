@@ -1,7 +1,7 @@
 //! Many connections at once, all opened by one thread.
 
 use super::Attack;
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 
@@ -12,12 +12,12 @@ pub struct Held {
 
 impl Held {
     /// Opens so many, one after another.
-    pub fn open(address: SocketAddr, count: usize) -> Result<Self, Trouble> {
+    pub fn open(address: SocketAddr, count: usize) -> Result<Self, Error> {
         let streams = (0..count).map(|_| TcpStream::connect(address));
         Ok(Self {
             streams: streams
                 .collect::<Result<_, _>>()
-                .map_err(|e| Trouble::at_server("opening many connections", e))?,
+                .map_err(|e| Error::at_server("opening many connections", e))?,
         })
     }
 
@@ -28,12 +28,12 @@ impl Held {
 }
 
 impl Attack for Held {
-    fn end(self: Box<Self>) -> Result<String, Trouble> {
+    fn end(self: Box<Self>) -> Result<String, Error> {
         let count = self.streams.len();
         let open = self.streams.iter().filter(|stream| is_open(stream)).count();
         if open < count {
             let words = format!("{open} of {count} connections still open at the end");
-            return Err(Trouble::Measured(words));
+            return Err(Error::Measured(words));
         }
         Ok(format!("{count} connections still open at the end"))
     }

@@ -4,7 +4,7 @@
 use super::connections::Held;
 use super::server::{Patience, Server};
 use super::{Attack, Case, Told, When};
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::rounds::wait_until;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::ErrorKind;
@@ -34,7 +34,7 @@ struct Exhausted {
     held: Held,
 }
 
-fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Trouble> {
+fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Error> {
     let pid = server.pid();
     let limit = lower(pid, LIMIT)?;
     Ok(Box::new(Exhausted {
@@ -46,7 +46,7 @@ fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Trouble> {
 }
 
 impl Attack for Exhausted {
-    fn end(self: Box<Self>) -> Result<String, Trouble> {
+    fn end(self: Box<Self>) -> Result<String, Error> {
         let Self {
             pid,
             address,
@@ -70,25 +70,24 @@ impl Attack for Exhausted {
 }
 
 /// How one client more was kept out, which it must be: 503, or no word in its time.
-fn turned_away(starved: std::io::Result<String>) -> Result<&'static str, Trouble> {
+fn turned_away(starved: std::io::Result<String>) -> Result<&'static str, Error> {
     match starved {
         Ok(text) if text.starts_with("HTTP/1.1 503 ") => Ok("503"),
-        Ok(text) => Err(Trouble::Measured(format!(
+        Ok(text) => Err(Error::Measured(format!(
             "one client more got `{}`",
             text.lines().next().unwrap_or_default()
         ))),
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Ok("waited")
         }
-        Err(error) => Err(Trouble::at_server("one client more", error)),
+        Err(error) => Err(Error::at_server("one client more", error)),
     }
 }
 
 /// Lowers the limit of another process, but not what it may be raised to; what it was.
-pub fn lower(pid: Pid, current: u64) -> Result<Rlimit, Trouble> {
+pub fn lower(pid: Pid, current: u64) -> Result<Rlimit, Error> {
     let path = format!("/proc/{}/limits", pid.as_raw_nonzero());
-    let text =
-        std::fs::read_to_string(path).map_err(|e| Trouble::at_process("reading limits", e))?;
+    let text = std::fs::read_to_string(path).map_err(|e| Error::at_process("reading limits", e))?;
     let line = text.lines().find(|line| line.starts_with("Max open files"));
     let maximum = line.and_then(|line| line.split_whitespace().nth(4)?.parse().ok());
     let limit = Rlimit {
@@ -98,9 +97,9 @@ pub fn lower(pid: Pid, current: u64) -> Result<Rlimit, Trouble> {
     set(pid, limit)
 }
 
-fn set(pid: Pid, limit: Rlimit) -> Result<Rlimit, Trouble> {
+fn set(pid: Pid, limit: Rlimit) -> Result<Rlimit, Error> {
     prlimit(Some(pid), Resource::Nofile, limit)
-        .map_err(|e| Trouble::at_process("limiting descriptors", e.into()))
+        .map_err(|e| Error::at_process("limiting descriptors", e.into()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::server::Patience;
 use super::{Attack, Case, Told, When};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::clock;
 use plimsoll_base::counters::Counter;
 use std::net::{SocketAddr, TcpStream};
@@ -49,11 +49,11 @@ impl Dropping {
 }
 
 impl Attack for Dropping {
-    fn end(self: Box<Self>) -> Result<String, Trouble> {
+    fn end(self: Box<Self>) -> Result<String, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let opened = self.thread.join();
-        let opened = opened.map_err(|_| Trouble::Measured("the attack panicked".to_owned()))?;
-        let count = opened.map_err(|e| Trouble::at_server("opening connections", e))?;
+        let opened = opened.map_err(|_| Error::Measured("the attack panicked".to_owned()))?;
+        let count = opened.map_err(|e| Error::at_server("opening connections", e))?;
         Ok(format!("{count} opened and dropped"))
     }
 }

@@ -3,7 +3,7 @@
 use super::descriptors::lower;
 use super::server::peak_mib;
 use crate::bar::Bar;
-use crate::bench::{Bench, Trouble, measure};
+use crate::bench::{Bench, Error, measure};
 use crate::clock;
 use crate::mock::Mock;
 use crate::target::misbehaving::{Manner, Misbehaving};
@@ -19,7 +19,7 @@ const MOST_MIB: f64 = 32.0;
 /// Too few descriptors for its connections.
 const FEW: u64 = 24;
 
-pub fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
+pub fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let manners = [
         ("resets inside the body", Manner::ResetsInBody, "reset"),
         ("never answers", Manner::Mute, "timed_out"),
@@ -40,7 +40,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Bar>, Trouble> {
     Ok(bars)
 }
 
-fn bad_target(bench: &Bench, name: &str, manner: Manner, class: &str) -> Result<Vec<Bar>, Trouble> {
+fn bad_target(bench: &Bench, name: &str, manner: Manner, class: &str) -> Result<Vec<Bar>, Error> {
     let seconds = bench.pick(5.0, 2.0);
     let target = Misbehaving::start(manner)?;
     let mut running = bench.start(&experiment(target.address(), seconds), seconds)?;
@@ -77,7 +77,7 @@ fn experiment(target: SocketAddr, seconds: f64) -> Value {
 }
 
 /// For a third of the run the generator may open no more descriptors than it has.
-fn exhausted(bench: &Bench, name: &str) -> Result<Vec<Bar>, Trouble> {
+fn exhausted(bench: &Bench, name: &str) -> Result<Vec<Bar>, Error> {
     let seconds = 6.0;
     let mock = Mock::start(bench, &[])?;
     let load = json!({
@@ -89,7 +89,7 @@ fn exhausted(bench: &Bench, name: &str) -> Result<Vec<Bar>, Trouble> {
     let before = lower(generator, FEW)?;
     clock::pause(Duration::from_secs(2));
     prlimit(Some(generator), Resource::Nofile, before)
-        .map_err(|e| Trouble::at_process("restoring a limit", e.into()))?;
+        .map_err(|e| Error::at_process("restoring a limit", e.into()))?;
     let outcome = running.finish()?;
     mock.stop()?;
     let (exhausted, refused) = (

@@ -2,7 +2,7 @@
 
 use super::server::Patience;
 use super::{Attack, Case, Told, When};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread::JoinHandle;
@@ -32,13 +32,13 @@ struct HalfClosed {
 }
 
 impl Attack for HalfClosed {
-    fn end(self: Box<Self>) -> Result<String, Trouble> {
+    fn end(self: Box<Self>) -> Result<String, Error> {
         let answered = self.thread.join();
-        let answered = answered.map_err(|_| Trouble::Measured("the attack panicked".to_owned()))?;
-        let count = answered.map_err(|e| Trouble::at_server("asking and closing", e))?;
+        let answered = answered.map_err(|_| Error::Measured("the attack panicked".to_owned()))?;
+        let count = answered.map_err(|e| Error::at_server("asking and closing", e))?;
         if count < CLIENTS {
             let words = format!("{count} of {CLIENTS} half-closed clients answered");
-            return Err(Trouble::Measured(words));
+            return Err(Error::Measured(words));
         }
         Ok(format!("{count} answered"))
     }

@@ -1,7 +1,7 @@
 //! The server that is attacked: our mock, our gateway in front of one, or nginx.
 
 use crate::announcement;
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
@@ -72,7 +72,7 @@ enum Process {
 
 impl Server {
     /// Starts it.
-    pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Trouble> {
+    pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Error> {
         let (address, pid, process) = match kind {
             Kind::Mock | Kind::Gateway => ours(bench, kind, patience)?,
             Kind::Nginx => nginx(patience)?,
@@ -91,42 +91,42 @@ impl Server {
     }
 
     /// Its counters so far; nginx has none of ours.
-    pub fn totals(&self) -> Result<Option<Totals>, Trouble> {
+    pub fn totals(&self) -> Result<Option<Totals>, Error> {
         let Process::Ours { counters, .. } = &self.process else {
             return Ok(None);
         };
-        let bytes = std::fs::read(counters).map_err(Trouble::when("reading the counters"))?;
+        let bytes = std::fs::read(counters).map_err(Error::when("reading the counters"))?;
         let totals = Totals::read(&bytes);
-        let totals = totals.map_err(|e| Trouble::Measured(format!("a server's counters: {e}")))?;
+        let totals = totals.map_err(|e| Error::Measured(format!("a server's counters: {e}")))?;
         Ok(Some(totals))
     }
 
     /// The largest resident memory that it ever had, in MiB.
-    pub fn peak_mib(&self) -> Result<f64, Trouble> {
+    pub fn peak_mib(&self) -> Result<f64, Error> {
         peak_mib(self.pid())
     }
 
     /// One request on a connection of its own.
-    pub fn answers(&self) -> Result<(), Trouble> {
+    pub fn answers(&self) -> Result<(), Error> {
         match ask(self.address, Duration::from_secs(5)) {
             Ok(text) if text.starts_with("HTTP/1.1 200") => Ok(()),
-            Ok(text) => Err(Trouble::Measured(format!(
+            Ok(text) => Err(Error::Measured(format!(
                 "the server answered `{}`",
                 text.lines().next().unwrap_or_default()
             ))),
-            Err(error) => Err(Trouble::at_server("asking the server", error)),
+            Err(error) => Err(Error::at_server("asking the server", error)),
         }
     }
 
     /// Waits until what an attack left behind is gone.
-    pub fn settles(&self) -> Result<(), Trouble> {
+    pub fn settles(&self) -> Result<(), Error> {
         wait_until(SETTLING, "the clients of the attack are gone", || {
             Ok(open_descriptors(self.pid)? <= self.descriptors + POOLED)
         })
     }
 
     /// Ends it cleanly, and what is behind it.
-    pub fn stop(self) -> Result<(), Trouble> {
+    pub fn stop(self) -> Result<(), Error> {
         match self.process {
             Process::Ours { child, behind, .. } => {
                 child.terminate()?;
@@ -137,10 +137,10 @@ impl Server {
     }
 }
 
-fn open_descriptors(pid: Pid) -> Result<usize, Trouble> {
+fn open_descriptors(pid: Pid) -> Result<usize, Error> {
     let path = format!("/proc/{}/fd", pid.as_raw_nonzero());
     let entries = std::fs::read_dir(path)
-        .map_err(|e| Trouble::at_process("counting a server's descriptors", e))?;
+        .map_err(|e| Error::at_process("counting a server's descriptors", e))?;
     Ok(entries.count())
 }
 
@@ -149,7 +149,7 @@ fn ours(
     bench: &Bench,
     kind: Kind,
     patience: Patience,
-) -> Result<(SocketAddr, Pid, Process), Trouble> {
+) -> Result<(SocketAddr, Pid, Process), Error> {
     let directory = bench.directory()?;
     let counters = directory.join("counters");
     let mut command = Command::new(&bench.plimsoll);
@@ -162,7 +162,7 @@ fn ours(
         Some(mock) => {
             let file = directory.join("gateway.yaml");
             std::fs::write(&file, gateway_config(mock, patience))
-                .map_err(Trouble::when("writing a configuration"))?;
+                .map_err(Error::when("writing a configuration"))?;
             command.arg("gateway").arg("--config").arg(file)
         }
     };
@@ -207,7 +207,7 @@ fn gateway_config(mock: &Mock, patience: Patience) -> String {
 }
 
 /// nginx, with the same patience. What it is asked for besides the two paths gets a short answer.
-fn nginx(patience: Patience) -> Result<(SocketAddr, Pid, Process), Trouble> {
+fn nginx(patience: Patience) -> Result<(SocketAddr, Pid, Process), Error> {
     let (head, body) = match patience {
         Patience::Short => ("2s", "3s"),
         Patience::Long => ("60s", "60s"),
@@ -233,8 +233,8 @@ pub fn ask(address: SocketAddr, patience: Duration) -> std::io::Result<String> {
 }
 
 /// The largest resident memory that a process ever had, in MiB.
-pub fn peak_mib(process: Pid) -> Result<f64, Trouble> {
+pub fn peak_mib(process: Pid) -> Result<f64, Error> {
     memory_of::kib(process, Memory::LargestResident)
         .map(|kib| kib / 1024.0)
-        .ok_or_else(|| Trouble::Measured("a process without memory".to_owned()))
+        .ok_or_else(|| Error::Measured("a process without memory".to_owned()))
 }

@@ -2,7 +2,7 @@
 
 use super::Attack;
 use super::server::Server;
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::child::Child;
 use crate::clock;
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ pub fn start(
     clients: u32,
     seconds: u32,
     options: &[&str],
-) -> Result<Box<dyn Attack>, Trouble> {
+) -> Result<Box<dyn Attack>, Error> {
     // Clients are elsewhere, in life: they take no processor time from the others here. The lowest of the ordinary priorities would not do:
     // the kernel lets even that one end its slice of milliseconds before it gives way.
     let mut command = Command::new("chrt");
@@ -49,10 +49,10 @@ pub fn start(
 }
 
 impl Attack for Slow {
-    fn end(mut self: Box<Self>) -> Result<String, Trouble> {
+    fn end(mut self: Box<Self>) -> Result<String, Error> {
         let status = self.child.wait(GRACE)?;
         if status.code() == Some(NOT_FOUND) {
-            return Err(Trouble::Missing(
+            return Err(Error::Missing(
                 "no slowhttptest: bench/peers/install slowhttptest".to_owned(),
             ));
         }

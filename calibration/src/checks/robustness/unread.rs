@@ -3,7 +3,7 @@
 use super::connections::Held;
 use super::server::{Patience, Server};
 use super::{Attack, Case, Told, When};
-use crate::bench::{Bench, Trouble};
+use crate::bench::{Bench, Error};
 use crate::clock;
 use plimsoll_base::counters::Counter;
 use std::io::Write as _;
@@ -32,13 +32,13 @@ struct Unread {
     held: Held,
 }
 
-fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Trouble> {
+fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Error> {
     let mut held = Held::open(server.address, CLIENTS)?;
     let since = clock::now();
     for stream in held.streams() {
         stream
             .write_all(b"GET /size/16M HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            .map_err(|e| Trouble::at_server("asking for a large answer", e))?;
+            .map_err(|e| Error::at_server("asking for a large answer", e))?;
     }
     // What all of their buffers take is work for once; then they take nothing more.
     clock::pause(FILLED);
@@ -46,7 +46,7 @@ fn begin(_: &Bench, server: &Server) -> Result<Box<dyn Attack>, Trouble> {
 }
 
 impl Attack for Unread {
-    fn end(self: Box<Self>) -> Result<String, Trouble> {
+    fn end(self: Box<Self>) -> Result<String, Error> {
         clock::pause(CUT_OFF.saturating_sub(clock::now() - self.since));
         drop(self.held);
         Ok(format!("{CLIENTS} clients read nothing for {CUT_OFF:?}"))

@@ -1,7 +1,7 @@
 //! Go's `net/http`.
 
 use super::{Running, Upstream, repository};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::foreign::Foreign;
 use std::process::Command;
 
@@ -14,10 +14,10 @@ pub(super) const UPSTREAM: Upstream = Upstream {
             .arg(&program)
             .arg(repository().join("calibration/upstreams/server.go"))
             .output()
-            .map_err(|_| Trouble::Missing("there is no go".to_owned()))?;
+            .map_err(|_| Error::Missing("there is no go".to_owned()))?;
         if !built.status.success() {
             let said = String::from_utf8_lossy(&built.stderr).into_owned();
-            return Err(Trouble::Measured(said));
+            return Err(Error::Measured(said));
         }
         Foreign::announced(&mut Command::new(program), "go").map(Running::from)
     },

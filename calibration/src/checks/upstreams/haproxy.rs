@@ -1,7 +1,7 @@
 //! HAProxy, which answers by itself once it has the body.
 
 use super::{Running, Upstream};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use crate::foreign::Foreign;
 use std::net::SocketAddr;
 use std::process::Command;
@@ -11,7 +11,7 @@ pub(super) const UPSTREAM: Upstream = Upstream {
     start: |bench| {
         let started = Foreign::told("haproxy", |address| {
             let file = bench.directory()?.join("haproxy.cfg");
-            std::fs::write(&file, config(address)).map_err(Trouble::when("writing haproxy.cfg"))?;
+            std::fs::write(&file, config(address)).map_err(Error::when("writing haproxy.cfg"))?;
             let mut command = Command::new("/usr/sbin/haproxy");
             command.args(["-db", "-f"]).arg(file);
             Ok(command)

@@ -1,7 +1,7 @@
 //! hyper, in this process.
 
 use super::{Process, Running, Upstream};
-use crate::bench::Trouble;
+use crate::bench::Error;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 pub(super) const UPSTREAM: Upstream = Upstream {
     name: "hyper",
     start: |_| {
-        let failed = || Trouble::when("starting hyper");
+        let failed = || Error::when("starting hyper");
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed())?;
         listener.set_nonblocking(true).map_err(failed())?;
         let address = listener.local_addr().map_err(failed())?;

@@ -1,6 +1,6 @@
 //! A relay between the gateway and its upstream that keeps what passes: which requests went out, whole, and which the upstream says it saw.
 
-use crate::bench::Trouble;
+use crate::bench::Error;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,8 +34,8 @@ struct Sent {
 
 impl Tap {
     /// A relay to this upstream.
-    pub(super) fn start(upstream: SocketAddr) -> Result<Self, Trouble> {
-        let failed = || Trouble::when("starting a relay");
+    pub(super) fn start(upstream: SocketAddr) -> Result<Self, Error> {
+        let failed = || Error::when("starting a relay");
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed())?;
         let address = listener.local_addr().map_err(failed())?;
         let links = Arc::new(Mutex::new(Vec::new()));

@@ -18,8 +18,19 @@ use super::tree::{self, Entry, Node};
 pub struct Rules<'a> {
     /// Keys of later versions: where they are unknown they are refused as "not available in this version".
     pub later: &'a [&'a str],
+    /// Keys that had another name, with the name of today: where the old one is written, the new one is said.
+    pub renamed: &'a [(&'a str, &'a str)],
     /// What a key without a value means.
     pub nulls: Nulls,
+}
+
+impl Rules<'_> {
+    /// The name of today of a key, if it is one of those that are accepted here.
+    fn renamed_to(&self, key: &str, accepted: &[String]) -> Option<&str> {
+        let mut renamed = self.renamed.iter();
+        let found = renamed.find(|(old, new)| *old == key && accepted.iter().any(|it| it == new));
+        found.map(|(_, new)| *new)
+    }
 }
 
 /// What a key without a value (`key:` or `key: null`) means.
@@ -145,6 +156,10 @@ impl Fault {
                 document.key_problem(self.path.key(&key), message)
             }
             FaultKind::UnknownKey { key, accepted } => {
+                if let Some(new) = rules.renamed_to(&key, &accepted) {
+                    let message = format!("`{key}` is called `{new}` now");
+                    return document.key_problem(self.path.key(&key), message);
+                }
                 let message = format!("unknown key `{key}`: {}", suggestion(&key, &accepted));
                 document.key_problem(self.path.key(&key), message)
             }

@@ -8,7 +8,7 @@ use crate::metrics::{
     TooMany, UpstreamMetrics,
 };
 use crate::phases::Phase;
-use crate::secrets::keeper::Figures;
+use crate::secrets::refresher::Figures;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
 use std::sync::Arc;
@@ -36,6 +36,13 @@ pub(super) fn page(sources: &Sources) -> Page {
     }
     clients(&mut text, sources);
     analytics(&mut text, sources);
+    if let Some(keys) = &sources.keys {
+        text.head("keys", "gauge", "Keys that are held.");
+        text.sample("keys", &[], keys.len());
+        let help = "Keys of other gateways for which there was no room.";
+        text.head("keys_turned_away_total", "counter", help);
+        text.sample("keys_turned_away_total", &[], keys.turned_away());
+    }
     secrets(&mut text, &sources.secrets);
     let help = "Time that the gateway itself took for a forwarded exchange.";
     histogram(&mut text, sources, ("gateway_seconds", help), |shard| {
@@ -253,7 +260,7 @@ fn mirrored(text: &mut Exposition, sources: &Sources, generation: &Blueprint) {
     }
 }
 
-/// Only what has happened: there are many reasons, and most upstreams are spoken to in clear.
+/// Only what has happened: there are many reasons, and most upstreams are spoken to in plaintext.
 fn tls_failures(text: &mut Exposition, generation: &Blueprint) {
     let names = generation.upstream_names.iter().enumerate();
     let counts = names.flat_map(|(upstream, name)| {

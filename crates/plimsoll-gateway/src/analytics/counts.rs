@@ -16,7 +16,7 @@ pub(crate) struct Counts {
     pub(crate) no_room: AtomicU64,
     /// Records that wait for the sink now.
     pub(crate) waiting: AtomicU64,
-    /// Bytes of batches between the shards and the courier.
+    /// Bytes of batches between the shards and the sink_worker.
     pub(super) queued: AtomicUsize,
     /// Records that were pushed and are neither written, nor lost, nor on disk.
     unsettled: AtomicU64,
@@ -30,7 +30,7 @@ impl Counts {
         self.queued.fetch_add(batch.bytes(), Ordering::Relaxed)
     }
 
-    /// The courier has taken it.
+    /// The sink_worker has taken it.
     pub(super) fn leaves_queue(&self, batch: &Batch) {
         self.queued.fetch_sub(batch.bytes(), Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Sinks: where records go. An open set, one file each, of the same shape: it is opened, and records are delivered to it.
 //!
-//! A sink may wait: it has a thread of its own, see [`super::courier`], which also keeps what it did not take.
+//! A sink may wait: it has a thread of its own, see [`super::sink_worker`], which also keeps what it did not take.
 
 mod file;
 mod otlp;

@@ -14,6 +14,7 @@
 //! the file gets nothing more and its number is not used again.
 
 use super::entry::Entry;
+use plimsoll_base::ignored::Ignored as _;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -218,9 +219,7 @@ impl Spool {
         if file.bytes == MAGIC.len() as u64 {
             let path = self.path(file.number);
             (self.open, _) = (None, self.files.pop_back());
-            if remove(&path).is_err() {
-                // It has no whole record, and its number is passed over.
-            }
+            remove(&path).ignored("it has no whole record, and its number is passed over");
             return;
         }
         if open.set_len(file.bytes).is_err() {
@@ -331,9 +330,9 @@ impl Spool {
         self.files.pop_front();
         (self.content, self.offset) = (None, MAGIC.len());
         // Killed after any of these steps, nothing of the file is delivered again.
-        if self.note(number, length).is_err() {
-            // A disk that is full takes no note, and has all the more need of the file's end.
-        }
+        self.note(number, length).ignored(
+            "a disk that is full takes no note, and has all the more need of the file's end",
+        );
         remove(&self.path(number))?;
         self.forget_note()
     }

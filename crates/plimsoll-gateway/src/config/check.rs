@@ -15,11 +15,11 @@ use super::{
     AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Nameless,
     Places, Recording, RouteConfig, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
+use crate::error_format::ErrorFormat;
 use crate::forwarded::Network;
 use crate::overrides::Overrides;
 use crate::path;
 use crate::router;
-use crate::voice::Voice;
 use plimsoll_base::document::{
     Document, DurationText, Entries, MOST_PROBLEMS, Path, Problem, Problems,
 };
@@ -130,13 +130,13 @@ pub(super) fn check(
             idle: duration(timeouts.idle, Duration::from_secs(60)),
             body_rate: limits_block.body_rate.map_or(1024, |rate| *rate),
             total: duration(timeouts.total, Duration::from_secs(600)),
-            leave: duration(timeouts.leave, Duration::ZERO),
+            shutdown_delay: duration(timeouts.shutdown_delay, Duration::ZERO),
             drain: duration(timeouts.drain, Duration::from_secs(30)),
             upgraded: duration(timeouts.upgraded, Duration::from_secs(300)),
             swap: duration(timeouts.swap, Duration::from_secs(60)),
         },
         limits: limits(c, &limits_block, &wire),
-        voice: Voice::Own,
+        error_format: ErrorFormat::Own,
         control: None,
         // After all that may want one.
         keeping: secrets::keeping(c, secrets_block.as_ref()),
@@ -480,7 +480,7 @@ fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[
     for (index, inner) in routes
         .iter()
         .enumerate()
-        .filter(|(index, _)| !blocks[*index].weaker)
+        .filter(|(index, _)| !blocks[*index].allow_weaker_auth)
     {
         // Looked up by what may enclose it, as there may be many routes.
         let ends = inner.path.match_indices('/').map(|(end, _)| end);
@@ -494,7 +494,7 @@ fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[
             .max_by_key(|(outer, _)| outer.path.len());
         if let Some((outer, how)) = weaker {
             let message = format!(
-                "{how} than the enclosing route `{}`: demand as much, or write `weaker: true` if that is meant",
+                "{how} than the enclosing route `{}`: demand as much, or write `allow_weaker_auth: true` if that is meant",
                 outer.path
             );
             c.refuse(Path::root().key("routes").index(index).key("path"), message);

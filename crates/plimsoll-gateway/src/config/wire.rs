@@ -47,7 +47,7 @@ pub(super) struct GatewayFile {
     /// Spans of traces; none when left out, and then it costs nothing.
     #[deserr(default)]
     pub(super) tracing: Option<analytics::TracingBlock>,
-    /// Let clients speak HTTP/2, in clear by its preface and over TLS by ALPN. HTTP/1.1 only when left out.
+    /// Let clients speak HTTP/2, in plaintext by its preface and over TLS by ALPN. HTTP/1.1 only when left out.
     #[deserr(default)]
     pub(super) http2: Option<Http2Block>,
     /// Where it is shown how the time of every request splits up; nowhere when left out, and then it costs nothing.
@@ -83,7 +83,7 @@ pub(super) enum UnderscoresWord {
 pub(super) struct ListenerBlock {
     /// IP address and port, `127.0.0.1:8080`; `:8080` is on loopback, port 0 is any free port.
     pub(super) address: String,
-    /// TLS 1.2 and 1.3; in clear when left out.
+    /// TLS 1.2 and 1.3; in plaintext when left out.
     #[deserr(default)]
     pub(super) tls: Option<ListenerTlsBlock>,
 }
@@ -236,7 +236,7 @@ pub(super) struct UpstreamBlock {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) preserve_host: bool,
-    /// The endpoints speak HTTP/2: in clear without asking (as gRPC servers do), over TLS by ALPN. One connection per shard and endpoint carries all exchanges.
+    /// The endpoints speak HTTP/2: in plaintext without asking (as gRPC servers do), over TLS by ALPN. One connection per shard and endpoint carries all exchanges.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) http2: bool,
@@ -412,7 +412,7 @@ pub(super) struct RouteBlock {
     /// Allow this route to demand less than a route that encloses it. Without this, that is refused.
     #[deserr(default)]
     #[schemars(default)]
-    pub(super) weaker: bool,
+    pub(super) allow_weaker_auth: bool,
 }
 
 /// The policies of a route, in the order in which they are applied.
@@ -549,7 +549,7 @@ pub(super) struct TimeoutsBlock {
     /// How long requests are still taken as before after the gateway was told to stop, while `/ready` says 503 already, so that whoever
     /// balances over several gateways looks elsewhere (default 0s).
     #[deserr(default)]
-    pub(super) leave: Option<DurationText>,
+    pub(super) shutdown_delay: Option<DurationText>,
     /// How long exchanges under way may take to end after the gateway was told to stop (default 30s).
     #[deserr(default)]
     pub(super) drain: Option<DurationText>,

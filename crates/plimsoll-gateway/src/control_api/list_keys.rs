@@ -1,4 +1,4 @@
-//! `GET /tyk/keys`: every key, in clear or as its hash.
+//! `GET /tyk/keys`: every key, in plaintext or as its hash.
 
 use super::Call;
 use crate::answer::Answer;

@@ -2,9 +2,10 @@
 
 use super::{batch, hold};
 use crate::answer::Answer;
-use crate::cause::Cause;
 use crate::client::{Client, Scratch};
+use crate::client_context::{ClientContext, Place};
 use crate::config::Serves;
+use crate::error_kind::ErrorKind;
 use crate::fields;
 use crate::mirror::Mirror;
 use crate::outgoing::upgrade;
@@ -17,7 +18,6 @@ use crate::policy::{self, Caller, Policy, Refusal};
 use crate::router;
 use crate::service::{Route, Service};
 use crate::shard_map::{Moving, Step};
-use crate::standing::{Place, Standing};
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -100,7 +100,7 @@ pub(super) fn admit(
         upstream,
         shard,
         mirror,
-    } = destination(service, index, client.standing.as_deref(), changes)?;
+    } = destination(service, index, client.context.as_deref(), changes)?;
     let below = router::strip(&route.path, &path);
     let judged = judge(route, head, (&path, below), service.nanos(now), watch);
     let own_work = |watch: &Stopwatch| watch.enter(Phase::Gateway, Instant::now());
@@ -121,7 +121,7 @@ pub(super) fn admit(
         peer: &client.peer,
         trusted: client.trusted,
         secured: client.secured,
-        certificate: client.standing.as_ref().map_or(&[], |s| &s.fields),
+        certificate: client.context.as_ref().map_or(&[], |s| &s.fields),
         pseudonym: &service.pseudonym,
         traceparent: traceparent.as_deref(),
     };
@@ -174,7 +174,7 @@ fn find<'a>(
         ));
     }
     let Some(index) = service.router.find(&path) else {
-        let answer = Answer::new(404, "no route for this path").because(Cause::NoRoute);
+        let answer = Answer::new(404, "no route for this path").because(ErrorKind::NoRoute);
         return Err(refused(None, answer));
     };
     if service.is_torn(&path, index) {
@@ -245,7 +245,7 @@ struct Destination {
 fn destination(
     service: &Service,
     index: usize,
-    standing: Option<&Standing>,
+    context: Option<&ClientContext>,
     changes: bool,
 ) -> Result<Destination, Refused> {
     let place = match service.routes[index].serves {
@@ -256,7 +256,7 @@ fn destination(
                 mirror: None,
             });
         }
-        Serves::Shard => standing.map(|standing| &standing.place),
+        Serves::Shard => context.map(|context| &context.place),
         Serves::Control => None,
     };
     match (place, &service.sharding) {

@@ -13,7 +13,7 @@ use crate::batch::{
 };
 use crate::client::Client;
 use crate::config::Serves;
-use crate::crowd;
+use crate::connection_limiter;
 use crate::own_connections::OwnConnections;
 use crate::router;
 use crate::service::{Route, Service};
@@ -48,7 +48,7 @@ pub(super) async fn serve(
         let keep = may_discard_body(client);
         return answer(shard, service, client, nothing, keep, progress).await;
     }
-    let Some(_place) = Place::take(&shard.batches, client.household()) else {
+    let Some(_place) = Place::take(&shard.batches, client.client_prefix()) else {
         let told = batch::refusal(503, "too many batches at a time");
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
@@ -183,7 +183,7 @@ struct Way {
 
 /// What one of a batch's requests has while it is under way: the place of its client's connection, or one beside it if these are limited.
 struct Seat {
-    _beside: Option<crowd::Place<IpAddr>>,
+    _beside: Option<connection_limiter::ConnectionPermit<IpAddr>>,
 }
 
 impl Seat {

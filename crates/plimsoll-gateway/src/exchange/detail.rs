@@ -24,7 +24,7 @@ pub(crate) struct Detail {
 struct Message {
     head: Vec<u8>,
     body: Vec<u8>,
-    /// The body is a form in clear, whose parameters are looked into.
+    /// The body is a form in plaintext, whose parameters are looked into.
     is_form: bool,
 }
 

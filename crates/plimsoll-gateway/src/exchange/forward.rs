@@ -7,12 +7,12 @@ use super::progress::{Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
-use super::{After, Ended, Under, answer, may_discard_body, overridden};
+use super::{After, Ended, ServedBy, answer, may_discard_body, overridden};
 use crate::answer::Answer;
-use crate::cause::Cause;
 use crate::client::Client;
 use crate::config::Timings;
 use crate::ending::Ending;
+use crate::error_kind::ErrorKind;
 use crate::metrics::UpstreamMetrics;
 use crate::outgoing::withheld::Withheld;
 use crate::phases::Phase;
@@ -24,7 +24,7 @@ use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient, tls};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::io::ErrorKind;
+use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
@@ -81,12 +81,12 @@ impl Failure {
 
 /// Forwards the request in `client`'s scratch and answers it, one way or another.
 pub(super) async fn forward(
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
 ) -> Ended {
-    let Under { shard, generation } = under;
+    let ServedBy { shard, generation } = under;
     let metrics = &generation.tally.upstreams[plan.upstream];
     let copy = mirroring::begin(under, plan);
     let relayed = attempts(under, client, plan, progress).await;
@@ -111,7 +111,7 @@ pub(super) async fn forward(
 /// Tries until an endpoint answers: other endpoints where no connection could be made, a new connection where an idle one
 /// turned out to be closed and the request is safe to repeat.
 async fn attempts(
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
@@ -191,7 +191,7 @@ fn explained(failure: Failure, slot: &Slot<'_>) -> Failure {
 
 /// The life of two connections after a 101.
 async fn switch(
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     connection: Box<TcpClient>,
     plan: &Plan,
@@ -287,14 +287,14 @@ async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<Box<TcpC
 
 /// Sends the request over `connection` and relays the answer.
 async fn attempt(
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     slot: &Slot<'_>,
     connection: &mut TcpClient,
     plan: &Plan,
     progress: &Progress,
 ) -> Result<Relayed, Failure> {
-    let Under { shard, generation } = under;
+    let ServedBy { shard, generation } = under;
     let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
     let head_limit = plan.effects.timeout.unwrap_or(own_limit);
     let outgoing = &client.scratch.outgoing;
@@ -406,16 +406,15 @@ fn count(shard: &Shard, metrics: &UpstreamMetrics, progress: &Progress, failure:
 fn unconnected(error: &ConnectError) -> Answer {
     match error {
         ConnectError::Exhausted(_) => Answer::new(503, "the gateway has no connection left"),
-        ConnectError::TimedOut => {
-            Answer::new(504, "connecting to the upstream timed out").because(Cause::UpstreamTimeout)
-        }
+        ConnectError::TimedOut => Answer::new(504, "connecting to the upstream timed out")
+            .because(ErrorKind::UpstreamTimeout),
         ConnectError::Refused(error) => Answer::new(502, "the upstream refused the connection")
-            .because(Cause::UpstreamFailed(Some(error.kind()))),
+            .because(ErrorKind::UpstreamFailed(Some(error.kind()))),
     }
 }
 
 /// Why reading failed, as the system says.
-fn kind_of(error: &ReadError) -> Option<ErrorKind> {
+fn kind_of(error: &ReadError) -> Option<io::ErrorKind> {
     match error {
         ReadError::Io(error) => Some(error.kind()),
         _ => None,
@@ -434,7 +433,7 @@ fn is_client_late(progress: &Progress) -> bool {
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
 async fn fail(
-    Under { shard, generation }: Under<'_>,
+    ServedBy { shard, generation }: ServedBy<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,
@@ -444,31 +443,32 @@ async fn fail(
     let told = match failure {
         _ if progress.answered.get().is_some() => None,
         Failure::Unavailable => {
-            Some(Answer::new(503, "no endpoint is available").because(Cause::NoEndpoint))
+            Some(Answer::new(503, "no endpoint is available").because(ErrorKind::NoEndpoint))
         }
         Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
         Failure::Connect(DialError::NoAddress) => Some(
-            Answer::new(502, "the upstream's name has no address").because(Cause::UpstreamUnknown),
+            Answer::new(502, "the upstream's name has no address")
+                .because(ErrorKind::UpstreamUnknown),
         ),
         Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
             let why = format!("TLS to the upstream failed: {}", reason.words());
-            Some(Answer::new(502, why).because(Cause::UpstreamFailed(None)))
+            Some(Answer::new(502, why).because(ErrorKind::UpstreamFailed(None)))
         }
         Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
             Some(
                 Answer::new(502, "the upstream's response is malformed")
-                    .because(Cause::UpstreamFailed(None)),
+                    .because(ErrorKind::UpstreamFailed(None)),
             )
         }
         Failure::Relay(RelayError::Upstream(error)) => {
             let told = Answer::new(502, "the upstream closed the connection");
-            Some(told.because(Cause::UpstreamFailed(kind_of(error))))
+            Some(told.because(ErrorKind::UpstreamFailed(kind_of(error))))
         }
         Failure::Elapsed if is_client_late(progress) => {
             Some(Answer::new(408, "the request's body took too long"))
         }
         Failure::Elapsed => {
-            Some(Answer::new(504, "the upstream took too long").because(Cause::UpstreamTimeout))
+            Some(Answer::new(504, "the upstream took too long").because(ErrorKind::UpstreamTimeout))
         }
         Failure::ClientBody(ReadError::Protocol(error)) => {
             Some(Answer::new(error.status(), error.to_string()))

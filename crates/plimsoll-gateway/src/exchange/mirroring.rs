@@ -1,13 +1,13 @@
 //! Which exchanges have copies sent, and what of an exchange its copy is made of. How copies are sent is [`crate::mirror`]'s.
 
-use super::Under;
+use super::ServedBy;
 use super::admission::Plan;
 use super::progress::{Progress, Upload};
 use crate::client::Client;
 use crate::mirror::{Begun, Original};
 
 /// Takes a place for a copy of a request, if it is to be copied, before its exchange begins.
-pub(super) fn begin(under: Under<'_>, plan: &Plan) -> Option<Begun> {
+pub(super) fn begin(under: ServedBy<'_>, plan: &Plan) -> Option<Begun> {
     let (mirror, sharding) = (
         plan.mirror.as_ref()?,
         under.generation.service.sharding.as_ref()?,
@@ -19,7 +19,7 @@ pub(super) fn begin(under: Under<'_>, plan: &Plan) -> Option<Begun> {
 /// Has the copy sent that was begun, if there is one, now that the exchange is over.
 pub(super) fn hand_on(
     begun: Option<Begun>,
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     plan: &Plan,
     progress: &Progress,

@@ -203,7 +203,7 @@ mod tests {
             idle: 1000 * MS,
             body_rate: 0,
             total: 1000 * MS,
-            leave: Duration::ZERO,
+            shutdown_delay: Duration::ZERO,
             drain: 1000 * MS,
             upgraded: 1000 * MS,
             swap: 1000 * MS,

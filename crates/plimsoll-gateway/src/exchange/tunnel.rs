@@ -3,7 +3,7 @@
 //! Each direction holds one read of what it moves and reads no more before that is written, so a slow reader slows the sender. The end of
 //! one direction is passed on and leaves the other open. A switch is final: the client's connection ends with it.
 
-use super::{After, Under};
+use super::{After, ServedBy};
 use crate::client::Client;
 use crate::metrics::RouteMetrics;
 use plimsoll_http::decode::Head;
@@ -24,13 +24,13 @@ pub(super) struct Moved<'a> {
 
 /// Moves bytes until the connection is over. What becomes of the client's is returned, the upstream's ends here.
 pub(super) async fn run(
-    under: Under<'_>,
+    under: ServedBy<'_>,
     client: &mut Client,
     mut upstream: Box<TcpClient>,
     route: usize,
     moved: &Moved<'_>,
 ) -> After {
-    let Under { shard, generation } = under;
+    let ServedBy { shard, generation } = under;
     let metrics = generation.tally.route(Some(route));
     let open = Open::new(metrics);
     let last = Cell::new(Instant::now());

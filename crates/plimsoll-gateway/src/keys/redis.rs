@@ -13,7 +13,7 @@
 mod account;
 mod changes;
 mod quotas;
-mod talk;
+mod session;
 
 use super::key::Quotas as Becomes;
 use super::{KeyHash, KeyStore};
@@ -22,6 +22,7 @@ use crate::log::Log;
 use crate::redis_server::{RedisConf, is_full, was_answered};
 use changes::{Changes, Word};
 use quotas::Quotas;
+use session::RedisSession;
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +30,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use talk::Talk;
 
 /// Between two turns. What other gateways spend and change is known here after one.
 pub(crate) const TURN: Duration = Duration::from_millis(250);
@@ -83,7 +83,7 @@ impl Link {
             state.changes().note(*hash, Becomes::Keep, &keys);
         }
         let worker = Worker {
-            talk: Talk::new(conf, name),
+            session: RedisSession::new(conf, name),
             keys: Arc::clone(&keys),
             log,
             state: Arc::clone(&state),
@@ -91,6 +91,7 @@ impl Link {
             forgotten: false,
             quotas: Quotas::default(),
             told: None,
+            turned_away: 0,
         };
         let thread = std::thread::Builder::new()
             .name("redis".to_owned())
@@ -149,7 +150,7 @@ impl Link {
 }
 
 struct Worker {
-    talk: Talk,
+    session: RedisSession,
     keys: Arc<KeyStore>,
     log: Log,
     state: Arc<State>,
@@ -160,6 +161,8 @@ struct Worker {
     quotas: Quotas,
     /// What was told of a Redis that does not do what it should.
     told: Option<&'static str>,
+    /// Of how many keys was told that there is no room for them.
+    turned_away: u64,
 }
 
 impl Worker {
@@ -174,8 +177,9 @@ impl Worker {
             let result = self.turn();
             pause = if result.is_ok() { TURN } else { BETWEEN_TRIES };
             self.tell(result);
+            self.tell_of_keys_turned_away();
             if ended {
-                self.talk.farewell();
+                self.session.deregister();
                 return;
             }
         }
@@ -183,13 +187,13 @@ impl Worker {
 
     /// Everything that is to be said and heard now.
     fn turn(&mut self) -> redis::RedisResult<()> {
-        let news = self.talk.connect()?;
+        let news = self.session.connect()?;
         let now = u32::try_from(clock::since_epoch().as_secs()).unwrap_or(u32::MAX);
         self.missed |= news.missed || news.forgotten || self.keys.has_opened_accounts();
         self.forgotten |= news.forgotten;
         let (state, keys) = (Arc::clone(&self.state), Arc::clone(&self.keys));
         if self.forgotten {
-            self.talk.changes(|word, session| {
+            self.session.changes(|word, session| {
                 let mut changes = state.changes();
                 changes.hear_after_loss(word, session, &keys, now);
             })?;
@@ -197,26 +201,26 @@ impl Worker {
         }
         let due = state.changes().due(&keys);
         let heard = |told: &_| state.changes().told(told);
-        let said = self.talk.hand_on(due, &keys, heard);
+        let said = self.session.hand_on(due, &keys, heard);
         // One that is full takes no key, and all else.
         if let Err(error) = &said
             && !is_full(error)
         {
             return said;
         }
-        self.keys.set_gateways(self.talk.heartbeat()?);
+        self.keys.set_gateways(self.session.heartbeat()?);
         if self.missed {
             self.read_all(now)?;
             (self.missed, self.forgotten) = (false, false);
         }
         // Before the changes: a key that others have spent of is known then.
-        self.quotas.hear(&mut self.talk)?;
-        self.talk.changes(|word, session| {
+        self.quotas.hear(&mut self.session)?;
+        self.session.changes(|word, session| {
             state.changes().hear(word, session, &keys, now);
         })?;
-        self.quotas.learn(&mut self.talk, &keys)?;
+        self.quotas.learn(&mut self.session, &keys)?;
         said?;
-        self.quotas.share(&mut self.talk, &keys)
+        self.quotas.share(&mut self.session, &keys)
     }
 
     /// Takes over every key that Redis has, and lets go of the others: they were withdrawn.
@@ -225,7 +229,7 @@ impl Worker {
         // A Redis that has lost nothing has heard of what was withdrawn here: who is there was made again.
         let is_new = !self.forgotten;
         let mut seen = HashSet::new();
-        self.talk.all_keys(|hash, session, sums| {
+        self.session.all_keys(|hash, session, sums| {
             seen.insert(hash);
             let word = Word {
                 hash,
@@ -244,22 +248,32 @@ impl Worker {
         }
         // Sessions of tokens are made here, and what they have spent is in Redis alone.
         let is_shared = |hash| seen.contains(&hash);
-        (self.talk).sums_without_keys(is_shared, |sum| quotas::take_over(sum, keys))
+        (self.session).sums_without_keys(is_shared, |sum| quotas::take_over(sum, keys))
+    }
+
+    /// At the first one, and whenever there are twice as many as were told of.
+    fn tell_of_keys_turned_away(&mut self) {
+        let now = self.keys.turned_away();
+        if now > 0 && now >= self.turned_away.saturating_mul(2) {
+            self.turned_away = now;
+            let held = self.keys.len();
+            (self.log)(&format!(
+                "{now} keys of other gateways are not held, for {held} are the most that there may be: their requests are refused here"
+            ));
+        }
     }
 
     fn tell(&mut self, result: redis::RedisResult<()>) {
         self.state.up.store(result.is_ok(), Ordering::Relaxed);
-        let place = self.talk.place();
+        let place = self.session.place();
         let Err(error) = result else {
             if self.told.take().is_some() {
-                (self.log)(&format!(
-                    "Redis at {place} is in reach again, and takes what it is told"
-                ));
+                (self.log)(&format!("Redis at {place} is reconnected"));
             }
             return;
         };
         if !is_full(&error) {
-            self.talk.disconnect();
+            self.session.disconnect();
         }
         let what = match was_answered(&error) {
             true => "refuses what it is told",

@@ -14,10 +14,11 @@ use super::key::{Key, NewKey, Quotas, shared_session};
 use super::session::Session;
 use super::terms::Terms;
 use super::unmet::{Unmet, Used};
+use plimsoll_base::ignored::Ignored as _;
 use segment::{SEGMENTS, Segment, index};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{
     Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
@@ -55,9 +56,11 @@ pub(crate) struct KeyStore {
     /// Gateways that share the keys' rates, this one included.
     gateways: Arc<AtomicU32>,
     /// Blocking: taken by the one shard that sweeps.
-    broom: Mutex<Broom>,
+    broom: Mutex<ExpiryCursor>,
     /// When there was nothing left to make room of, in seconds since 1970.
     exhausted: AtomicU32,
+    /// Keys of other gateways for which there was no room.
+    turned_away: AtomicU64,
     /// Who is told which keys have spent of their quotas.
     heard: OnceLock<SyncSender<KeyHash>>,
     /// Keys have accounts that they did not have: nobody has looked yet what other gateways have spent there.
@@ -75,7 +78,7 @@ struct Shared {
 
 /// Where sweeping goes on: every key before it has been looked at in this round.
 #[derive(Debug, Default, Clone, Copy)]
-struct Broom {
+struct ExpiryCursor {
     segment: usize,
     place: usize,
 }
@@ -99,6 +102,7 @@ impl KeyStore {
             gateways: Arc::new(AtomicU32::new(1)),
             broom: Mutex::default(),
             exhausted: AtomicU32::new(0),
+            turned_away: AtomicU64::new(0),
             heard: OnceLock::new(),
             opened: AtomicBool::new(false),
             unmet: Mutex::default(),
@@ -111,9 +115,7 @@ impl KeyStore {
 
     /// From now on `heard` is told which keys have spent of their quotas.
     pub(crate) fn tell_of_spending(&self, heard: SyncSender<KeyHash>) {
-        if self.heard.set(heard).is_err() {
-            // Somebody is told already.
-        }
+        self.heard.set(heard).ignored("somebody is told already");
     }
 
     /// A key has spent of its quota. Never waits: who is to hear of it and is behind hears of it the next time.
@@ -164,12 +166,16 @@ impl KeyStore {
             now,
         };
         if self.put(key, quotas).is_err() {
-            // There are as many as there may be.
+            self.turned_away.fetch_add(1, Ordering::Relaxed);
         }
     }
 
+    /// How many keys of other gateways are not here because there are as many as there may be.
+    pub(crate) fn turned_away(&self) -> u64 {
+        self.turned_away.load(Ordering::Relaxed)
+    }
+
     /// How many keys there are.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -212,7 +218,7 @@ impl KeyStore {
         for segment in 0..SEGMENTS {
             let mut next = Some(0);
             while let Some(place) = next {
-                let from = Broom { segment, place };
+                let from = ExpiryCursor { segment, place };
                 let goes = |key: &Key| key.has_expired(now) && !key.is_barred() && !key.owes(now);
                 let swept = self.forget(from, SWEPT, goes);
                 if swept.forgotten > 0 {
@@ -225,8 +231,8 @@ impl KeyStore {
     }
 
     /// Lets go of those that `goes` is said of, among so many keys of a segment from this place on.
-    fn forget(&self, from: Broom, most: usize, goes: impl Fn(&Key) -> bool) -> Swept {
-        let Broom { segment, place } = from;
+    fn forget(&self, from: ExpiryCursor, most: usize, goes: impl Fn(&Key) -> bool) -> Swept {
+        let ExpiryCursor { segment, place } = from;
         let (any, length) = {
             let segment = self.read(segment);
             let keys = segment.keys.iter().skip(place).take(most);

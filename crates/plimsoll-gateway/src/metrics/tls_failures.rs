@@ -1,6 +1,6 @@
 //! Failures of TLS to upstreams, counted by reason.
 
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::meters::Counter;
 

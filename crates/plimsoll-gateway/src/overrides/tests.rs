@@ -32,14 +32,14 @@ fn level(exact: Vec<Override>, hundreds: Vec<Override>) -> Arc<Level> {
     })
 }
 
-fn told(overrides: &Overrides, cause: Cause) -> u16 {
-    let voice = Voice::Tyk(TykVoice {
+fn told(overrides: &Overrides, cause: ErrorKind) -> u16 {
+    let error_format = ErrorFormat::Tyk(TykErrorFormat {
         strict: false,
         generator: false,
     });
     let answer = Answer::new(599, "our own words").because(cause);
-    voice
-        .say(overrides.apply(voice, answer, Media::Json))
+    error_format
+        .say(overrides.apply(error_format, answer, Media::Json))
         .status()
 }
 
@@ -55,14 +55,14 @@ fn the_nearest_rule_that_matches_counts() {
     );
     let overrides = Overrides(vec![own, everybodys]);
     for (cause, expected) in [
-        (Cause::Quota, 451),
-        (Cause::KeyInactive, 452),
-        (Cause::PathForbidden, 453),
-        (Cause::KeyUnknown, 454),
-        (Cause::KeyElsewhere, 455),
-        (Cause::KeyMissing, 456),
-        (Cause::UpstreamFailed(None), 456),
-        (Cause::NoRoute, 404),
+        (ErrorKind::Quota, 451),
+        (ErrorKind::KeyInactive, 452),
+        (ErrorKind::PathForbidden, 453),
+        (ErrorKind::KeyUnknown, 454),
+        (ErrorKind::KeyElsewhere, 455),
+        (ErrorKind::KeyMissing, 456),
+        (ErrorKind::UpstreamFailed(None), 456),
+        (ErrorKind::NoRoute, 404),
     ] {
         assert_eq!(told(&overrides, cause), expected, "{cause:?}");
     }
@@ -72,20 +72,24 @@ fn the_nearest_rule_that_matches_counts() {
 #[test]
 fn an_upstreams_failure_has_tyks_flag() {
     for (kind, name) in [
-        (Some(ErrorKind::ConnectionRefused), "UCF"),
-        (Some(ErrorKind::TimedOut), "UCT"),
-        (Some(ErrorKind::ConnectionReset), "URR"),
-        (Some(ErrorKind::HostUnreachable), "NRH"),
-        (Some(ErrorKind::NetworkUnreachable), "NRH"),
-        (Some(ErrorKind::BrokenPipe), "EPI"),
-        (Some(ErrorKind::ConnectionAborted), "CAB"),
-        (Some(ErrorKind::Other), "UPE"),
+        (Some(io::ErrorKind::ConnectionRefused), "UCF"),
+        (Some(io::ErrorKind::TimedOut), "UCT"),
+        (Some(io::ErrorKind::ConnectionReset), "URR"),
+        (Some(io::ErrorKind::HostUnreachable), "NRH"),
+        (Some(io::ErrorKind::NetworkUnreachable), "NRH"),
+        (Some(io::ErrorKind::BrokenPipe), "EPI"),
+        (Some(io::ErrorKind::ConnectionAborted), "CAB"),
+        (Some(io::ErrorKind::Other), "UPE"),
         (None, "UPE"),
     ] {
         let overrides = Overrides(vec![level(vec![], vec![rule(flag(name), 418)])]);
-        assert_eq!(told(&overrides, Cause::UpstreamFailed(kind)), 418, "{name}");
+        assert_eq!(
+            told(&overrides, ErrorKind::UpstreamFailed(kind)),
+            418,
+            "{name}"
+        );
         let other = Overrides(vec![level(vec![], vec![rule(flag("URS"), 418)])]);
-        assert_eq!(told(&other, Cause::UpstreamFailed(kind)), 500, "{name}");
+        assert_eq!(told(&other, ErrorKind::UpstreamFailed(kind)), 500, "{name}");
     }
 }
 
@@ -100,7 +104,7 @@ fn no_endpoint_is_an_upstreams_error() {
         (pattern("hosts are down$"), 418),
         (pattern("no such words"), 503),
     ] {
-        assert_eq!(told(&of(condition), Cause::NoEndpoint), expected);
+        assert_eq!(told(&of(condition), ErrorKind::NoEndpoint), expected);
     }
 }
 
@@ -129,5 +133,7 @@ fn a_field_of_the_body_is_a_criterion_for_upstreams_alone() {
     assert_eq!(flagged.meets_upstreams(404, Some(b"oops")), Some(false));
     let others = condition(Some(Flag::KeyInvalid), Some("oops"));
     assert_eq!(meets(&others, None), Some(false));
-    assert!(others.meets_own(None, "oops") && others.meets_own(Flag::of(Cause::KeyUnknown), ""));
+    assert!(
+        others.meets_own(None, "oops") && others.meets_own(Flag::of(ErrorKind::KeyUnknown), "")
+    );
 }

@@ -4,9 +4,9 @@
 //! nothing about how much of a guessed key is right.
 
 use crate::answer::Answer;
-use crate::cause::Cause;
 use crate::digest::Digest;
-use crate::secrets::kept::Kept;
+use crate::error_kind::ErrorKind;
+use crate::secrets::cached::CachedSecret;
 use plimsoll_http::Fields;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct KeyIndex(pub(crate) u32);
 pub(crate) enum Accepted {
     Known(Digest),
     /// What is kept there now; none while that is withheld.
-    Kept(Arc<Kept>),
+    Cached(Arc<CachedSecret>),
 }
 
 impl Accepted {
@@ -28,7 +28,7 @@ impl Accepted {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Known(digest) => digest.to_hex(),
-            Self::Kept(kept) => Digest::of(kept.reference.to_string().as_bytes()).to_hex(),
+            Self::Cached(kept) => Digest::of(kept.reference.to_string().as_bytes()).to_hex(),
         }
     }
 }
@@ -48,7 +48,7 @@ pub(crate) struct KeyPolicy {
     header: String,
     by_digest: HashMap<Digest, KeyIndex>,
     /// Keys that may become others while the policy lives.
-    kept: Vec<(Arc<Kept>, KeyIndex)>,
+    kept: Vec<(Arc<CachedSecret>, KeyIndex)>,
 }
 
 impl KeyPolicy {
@@ -64,7 +64,7 @@ impl KeyPolicy {
                 Accepted::Known(digest) => {
                     policy.by_digest.insert(*digest, index);
                 }
-                Accepted::Kept(kept) => policy.kept.push((Arc::clone(kept), index)),
+                Accepted::Cached(kept) => policy.kept.push((Arc::clone(kept), index)),
             }
         }
         policy
@@ -74,7 +74,7 @@ impl KeyPolicy {
     pub(crate) fn place(&self, key: &Accepted) -> Option<KeyIndex> {
         match key {
             Accepted::Known(digest) => self.by_digest.get(digest).copied(),
-            Accepted::Kept(kept) => {
+            Accepted::Cached(kept) => {
                 let mut known = self.kept.iter();
                 known.find_map(|(known, index)| (known == kept).then_some(*index))
             }
@@ -109,11 +109,11 @@ impl KeyPolicy {
                     false => "ApiKey",
                 };
                 Answer::new(401, "this route needs one key")
-                    .because(Cause::KeyMissing)
+                    .because(ErrorKind::KeyMissing)
                     .with_field("WWW-Authenticate", scheme.to_owned())
             }
             Unidentified::Unknown => {
-                Answer::new(403, "this key may not use this route").because(Cause::KeyUnknown)
+                Answer::new(403, "this key may not use this route").because(ErrorKind::KeyUnknown)
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use super::key::KeyIndex;
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use crate::gcra::{Decision, Gcra};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -126,8 +126,8 @@ impl RateLimitPolicy {
         let window = whole_seconds(limit.window());
         Answer::new(429, "rate limit exceeded")
             .because(match self.scope {
-                Scope::Key => Cause::KeyRate,
-                Scope::Route => Cause::RouteRate,
+                Scope::Key => ErrorKind::KeyRate,
+                Scope::Route => ErrorKind::RouteRate,
             })
             .with_field("Retry-After", wait.to_string())
             .with_field("RateLimit", format!("\"{name}\";r=0;t={wait}"))

@@ -14,7 +14,7 @@ pub(crate) mod matcher;
 pub(crate) mod reply;
 
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use body_limit::BodyLimit;
 use breaker::Breaker;
 use edits::FieldEdits;
@@ -181,7 +181,7 @@ impl Rule {
 }
 
 fn forbidden() -> Answer {
-    Answer::new(403, "this path is closed").because(Cause::PathForbidden)
+    Answer::new(403, "this path is closed").because(ErrorKind::PathForbidden)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::key::strip_bearer;
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use crate::keys::allowance::{Allowance, Exceeded, Left, Moment};
 use crate::keys::key::Key;
 use crate::keys::terms::{Access, Granted, Organisation};
@@ -149,24 +149,24 @@ impl SessionPolicy {
             answer.with_field("WWW-Authenticate", scheme.to_owned())
         };
         match unwanted {
-            Unwanted::Missing => challenged("this route needs one key", Cause::KeyMissing),
-            Unwanted::Expired => challenged("this key has expired", Cause::KeyExpired),
+            Unwanted::Missing => challenged("this route needs one key", ErrorKind::KeyMissing),
+            Unwanted::Expired => challenged("this key has expired", ErrorKind::KeyExpired),
             Unwanted::Unknown => {
-                Answer::new(403, "this key may not use this route").because(Cause::KeyUnknown)
+                Answer::new(403, "this key may not use this route").because(ErrorKind::KeyUnknown)
             }
             Unwanted::Elsewhere => {
-                Answer::new(403, "this key may not use this route").because(Cause::KeyElsewhere)
+                Answer::new(403, "this key may not use this route").because(ErrorKind::KeyElsewhere)
             }
             Unwanted::Inactive => {
-                Answer::new(403, "this key is inactive").because(Cause::KeyInactive)
+                Answer::new(403, "this key is inactive").because(ErrorKind::KeyInactive)
             }
             Unwanted::Exceeded(Exceeded::Rate { wait }) => {
                 let seconds = wait.div_ceil(1_000_000_000).max(1);
-                let answer = Answer::new(429, "rate limit exceeded").because(Cause::KeyRate);
+                let answer = Answer::new(429, "rate limit exceeded").because(ErrorKind::KeyRate);
                 answer.with_field("Retry-After", seconds.to_string())
             }
             Unwanted::Exceeded(Exceeded::Quota { .. }) => {
-                Answer::new(403, "the key's quota is used up").because(Cause::Quota)
+                Answer::new(403, "the key's quota is used up").because(ErrorKind::Quota)
             }
         }
     }

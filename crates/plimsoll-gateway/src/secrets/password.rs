@@ -55,19 +55,19 @@ impl fmt::Debug for Password {
 pub(crate) mod tests {
     use super::*;
     use crate::secrets::aws::{Reference, Source};
-    use crate::secrets::kept::{Kept, Purpose};
+    use crate::secrets::cached::{CachedSecret, Purpose};
     use plimsoll_http::Url;
 
     /// A password that nobody has confirmed yet, and its place.
-    pub(crate) fn withheld() -> (Arc<Kept>, Password) {
+    pub(crate) fn withheld() -> (Arc<CachedSecret>, Password) {
         let source = Source {
             secret: "prod/records".to_owned(),
             region: "eu-central-1".to_owned(),
             endpoint: Url::parse("https://secrets.example").unwrap(),
         };
         let reference = Reference { source, key: None };
-        let kept = Arc::new(Kept::new(reference, Purpose::Password));
-        let password = Password::new(Some(Secret::Kept(Arc::clone(&kept))));
+        let kept = Arc::new(CachedSecret::new(reference, Purpose::Password));
+        let password = Password::new(Some(Secret::Cached(Arc::clone(&kept))));
         (kept, password)
     }
 

@@ -37,29 +37,29 @@ impl Times {
     }
 
     /// What a value of this age is worth.
-    pub(super) fn worth(&self, age: Duration) -> Worth {
+    pub(super) fn worth(&self, age: Duration) -> Freshness {
         if age < self.ttl {
-            Worth::Fresh
+            Freshness::Fresh
         } else if age < self.ttl.saturating_add(self.stale) {
-            Worth::Stale
+            Freshness::Stale
         } else {
-            Worth::Nothing
+            Freshness::Nothing
         }
     }
 
     /// At which age a value is worth less than `now` for the next time, if ever.
-    pub(super) fn turns(&self, now: Worth) -> Option<Duration> {
+    pub(super) fn turns(&self, now: Freshness) -> Option<Duration> {
         match now {
-            Worth::Fresh => Some(self.ttl),
-            Worth::Stale => Some(self.ttl.saturating_add(self.stale)),
-            Worth::Nothing => None,
+            Freshness::Fresh => Some(self.ttl),
+            Freshness::Stale => Some(self.ttl.saturating_add(self.stale)),
+            Freshness::Nothing => None,
         }
     }
 }
 
 /// What a value is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(super) enum Freshness {
     Fresh,
     /// It is used, for want of a newer one.
     Stale,
@@ -93,9 +93,9 @@ mod tests {
     #[test]
     fn a_value_grows_stale_and_is_withheld_then() {
         let worth = [0, 99, 100, 149, 150].map(|age| TIMES.worth(Duration::from_secs(age)));
-        let (fresh, stale) = (Worth::Fresh, Worth::Stale);
-        assert_eq!(worth, [fresh, fresh, stale, stale, Worth::Nothing]);
-        let turns = [fresh, stale, Worth::Nothing].map(|worth| TIMES.turns(worth));
+        let (fresh, stale) = (Freshness::Fresh, Freshness::Stale);
+        assert_eq!(worth, [fresh, fresh, stale, stale, Freshness::Nothing]);
+        let turns = [fresh, stale, Freshness::Nothing].map(|worth| TIMES.turns(worth));
         let seconds = turns.map(|turn| turn.map(|time| time.as_secs()));
         assert_eq!(seconds, [Some(100), Some(150), None]);
     }

@@ -17,6 +17,7 @@ use crate::config::{
     Recording, RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings,
     UpstreamConfig,
 };
+use crate::error_format::{ErrorFormat, TykErrorFormat};
 use crate::expiry::Expiry;
 use crate::identity::Kind;
 use crate::overrides::Overrides;
@@ -24,7 +25,6 @@ use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::matcher::Room;
 use crate::policy::session::Counts;
-use crate::voice::{TykVoice, Voice};
 use plimsoll_base::document::{Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
@@ -196,7 +196,7 @@ pub(super) fn compile(
         keeping: conf.keeping.clone(),
         timeouts: timeouts(conf),
         limits: limits(conf),
-        voice: Voice::Tyk(TykVoice {
+        error_format: ErrorFormat::Tyk(TykErrorFormat {
             strict,
             generator: !conf.hide_generator && !strict,
         }),
@@ -213,7 +213,7 @@ fn timeouts(conf: &Conf) -> Timeouts {
         idle: Duration::from_secs(60),
         body_rate: 1024,
         total: Duration::from_secs(600),
-        leave: conf.leave,
+        shutdown_delay: conf.shutdown_delay,
         drain: conf.drain,
         upgraded: Duration::from_secs(300),
         swap: Duration::from_secs(60),

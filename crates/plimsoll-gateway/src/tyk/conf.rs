@@ -13,8 +13,8 @@ use crate::keys::name::Form;
 use crate::overrides::Level;
 use crate::redis_server::RedisConf;
 use crate::secrets::Secret;
-use crate::secrets::keeper::Keeping;
 use crate::secrets::password::Password;
+use crate::secrets::refresher::Keeping;
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Path, Problem, Problems, Text};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -44,7 +44,7 @@ pub(super) struct Conf {
     pub(super) health: String,
     pub(super) readiness: String,
     /// From the moment it is told to stop until requests are not taken any more.
-    pub(super) leave: Duration,
+    pub(super) shutdown_delay: Duration,
     pub(super) drain: Duration,
     pub(super) response_head: Duration,
     pub(super) idle_connections: u32,
@@ -229,6 +229,11 @@ impl Check<'_> {
     }
 }
 
+/// How many are kept for each endpoint; at most 4096.
+fn idle_connections(written: Option<u32>) -> u32 {
+    written.filter(|n| *n > 0).unwrap_or(256).min(4096)
+}
+
 /// The configuration that a decoded file means.
 pub(super) fn check(
     document: &Document,
@@ -243,8 +248,8 @@ pub(super) fn check(
     let address = address(c, &wire);
     let (secret, passwords, keeping) = secrets(c, &mut wire, address, around);
     let upstream_tls = upstream_tls(c, &wire);
-    let idle_connections = wire.max_idle_connections_per_host.filter(|n| *n > 0);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
+    let shutdown_delay = wire.graceful_shutdown_delay_seconds.unwrap_or(0);
     let keys = key_rules(&wire);
     let redis = redis(c, "storage", wire.storage.take(), passwords.storage);
     let detailed = wire.analytics_config.as_ref();
@@ -275,10 +280,10 @@ pub(super) fn check(
             wire.readiness_check_endpoint_name,
             "ready",
         ),
-        leave: Duration::from_secs(u64::from(wire.graceful_shutdown_delay_seconds.unwrap_or(0))),
+        shutdown_delay: Duration::from_secs(shutdown_delay.into()),
         drain: drain(wire.graceful_shutdown_timeout_duration),
         response_head: Duration::from_secs_f64(seconds.unwrap_or(30.0).min(86_400.0)),
-        idle_connections: idle_connections.unwrap_or(256).min(4096),
+        idle_connections: idle_connections(wire.max_idle_connections_per_host),
         upstream_tls,
         offers_http2: wire.proxy_enable_http2.unwrap_or(false),
         hide_generator: wire.hide_generator_header.unwrap_or(false),

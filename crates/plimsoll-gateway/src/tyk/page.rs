@@ -10,16 +10,19 @@ const INTRODUCTION: &str = "# Tyk, field by field
 What `plimsoll gateway --tyk tyk.standalone.conf` makes of every field of Tyk's files, and of sessions that its control API takes. Generated from the gateway's own list, by which it judges
 files: a test holds this page to it (`UPDATE=1 cargo test -p plimsoll-gateway --lib tyk` writes it anew) and shows that each supported field is read.
 
-**Supported**: it means what it means to Tyk, but for what is said beside it. **Ignored**: it cannot change who gets in or what is sent; those that a file sets are named at start and at each reload.
-**Refused**: it restricts access or changes content and is not supported, so a file that sets it is refused, with its place. A field at nothing (`false`, `0`, `\"\"`, `[]`, `{}`, `null`) says nothing and is
-accepted in every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
+**Supported**: it means what it means to Tyk, but for what is said beside it. **Ignored**: it cannot change who gets in or what is sent;
+those that a file sets are named at start and at each reload. **Refused**: it restricts access or changes content and is not supported, so a
+file that sets it is refused, with its place. A field at nothing (`false`, `0`, `\"\"`, `[]`, `{}`, `null`) says nothing and is accepted in
+every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
 ";
 
 /// What became of Tyk's own files when they were last read.
 const PUBLIC_FILES: &str = "
 ## Tyk's own files
 
-Of the classic API definitions and `tyk*.conf` in Tyk's public repository (tag v5.15.0-alpha14; those of v5.14.0 and v5.15.0-rc7 are the same) 56 of 93 load: 53 of 84 definitions, 3 of 9 configurations. Why the others are refused, by the number of files and of those for this reason alone:
+Of the classic API definitions and `tyk*.conf` in Tyk's public repository (tag v5.15.0-alpha14; those of v5.14.0 and v5.15.0-rc7 are the
+same) 56 of 93 load: 53 of 84 definitions, 3 of 9 configurations. Why the others are refused, by the number of files and of those for this
+reason alone:
 
 | reason | files | alone | what to write instead |
 |---|---|---|---|
@@ -61,7 +64,7 @@ fn page() -> String {
         )
         .unwrap();
         for field in kind.fields() {
-            row(&mut page, field);
+            row(&mut page, &field);
         }
     }
     page += PUBLIC_FILES;
@@ -72,11 +75,8 @@ fn row(page: &mut String, Field(path, class, note): &Field) {
     let (word, harmless) = match class {
         Class::Supported => ("supported", String::new()),
         Class::Ignored => ("ignored", String::new()),
-        Class::Refused([]) => ("**refused**", String::new()),
-        Class::Refused(values) => {
-            let quoted: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-            ("**refused**", format!("; accepted: {}", quoted.join(", ")))
-        }
+        Class::Refused(None) => ("**refused**", String::new()),
+        Class::Refused(Some(value)) => ("**refused**", format!("; accepted: `{value}`")),
     };
     writeln!(page, "| `{path}` | {word} | {note}{harmless} |").unwrap();
 }
@@ -121,7 +121,7 @@ fn reads(kind: &Kind, path: &str) -> bool {
 fn what_is_called_supported_is_read() {
     for kind in [CONF, DEFINITION, POLICY, SESSION] {
         for Field(path, class, _) in kind.fields() {
-            if *class == Class::Supported {
+            if class == Class::Supported {
                 assert!(reads(kind, path), "{} does not read `{path}`", kind.name);
             }
         }

@@ -18,7 +18,7 @@ pub(super) struct Ways {
 /// What is listed at the end of a way.
 #[derive(Default)]
 struct Listed {
-    field: Option<&'static Field>,
+    field: Option<Field>,
     below: HashMap<&'static str, usize>,
     /// The first of the names below that is this one to Go.
     folded: HashMap<String, usize>,
@@ -32,7 +32,7 @@ pub(super) struct Within {
     /// What is listed there: by its name, by `*`, or both.
     at: Vec<usize>,
     /// The field at the end of the way, or the nearest above it.
-    pub(super) covering: Option<&'static Field>,
+    pub(super) covering: Option<Field>,
 }
 
 impl Ways {
@@ -57,7 +57,7 @@ impl Ways {
         ways
     }
 
-    fn add(&mut self, field: &'static Field) {
+    fn add(&mut self, field: Field) {
         let is_read = field.1 == Class::Supported;
         let mut at = 0;
         self.nodes[at].is_read |= is_read;

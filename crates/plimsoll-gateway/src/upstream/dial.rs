@@ -11,7 +11,7 @@ use tokio::time::Instant;
 #[derive(Debug, Clone)]
 pub(super) struct Way {
     pub(super) place: Place,
-    /// Secures a connection; none in clear.
+    /// Secures a connection; none in plaintext.
     pub(super) connector: Option<Connector>,
     pub(super) spoken: Spoken,
 }

@@ -8,6 +8,7 @@ use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};
 use http::Method;
 use http::uri::Scheme;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::reason::Reason as Objection;
 use plimsoll_http::{
     ConnectError, Framing, Limits, Output, RequestReader, Stream, TcpClient, TcpServer, encode,
@@ -111,9 +112,9 @@ impl Sessions {
         let mut tasks = self.tasks.borrow_mut();
         while tasks.try_join_next().is_some() {}
         tasks.spawn_local(async move {
-            if carry(sender, server, scheme).await.is_err() {
-                // The exchange finds its end of the pipe closed before its response is whole.
-            }
+            carry(sender, server, scheme).await.ignored(
+                "the exchange finds its end of the pipe closed before its response is whole",
+            );
         });
         client
     }

@@ -139,7 +139,7 @@ fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
     );
     // What the documents say of other bodies.
     let json = "Content-Type: application/json\r\n";
-    check("/", json, "{\"token\":\"in clear\"}");
+    check("/", json, "{\"token\":\"in plaintext\"}");
     gateway.tell_to_stop();
     gateway.join();
     let text = std::fs::read_to_string(&file).unwrap();
@@ -158,7 +158,7 @@ fn detail_leaves_out_what_a_server_would_read_as_a_secret() {
         6 * 3 + 6 + 5,
         "{shown}"
     );
-    for kept in ["&p+=1", "user=seen&", "in clear", "/cb?state=1&"] {
+    for kept in ["&p+=1", "user=seen&", "in plaintext", "/cb?state=1&"] {
         assert!(shown.contains(kept), "{kept}: {shown}");
     }
 }

@@ -55,7 +55,7 @@ fn exchanges_under_way_finish_and_idle_connections_close() {
 #[test]
 fn it_says_that_it_will_leave_before_it_does() {
     let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
-    let gateway = Gateway::before(upstream.address, "timeouts: { leave: 1s }\n");
+    let gateway = Gateway::before(upstream.address, "timeouts: { shutdown_delay: 1s }\n");
     let mut admin = gateway.admin();
     assert_eq!(admin.get_from("localhost", "/ready").status(), 200);
     let address = gateway.address("main");

@@ -149,7 +149,7 @@ fn budgets_connections_and_counters_are_taken_over() {
     let mut statuses = vec![client.get("/").status(), client.get("/").status()];
     gateway.becomes(limited(
         upstream,
-        "  - { path: /more, upstream: up, weaker: true }\n",
+        "  - { path: /more, upstream: up, allow_weaker_auth: true }\n",
     ));
     statuses.extend([client.get("/").status(), client.get("/").status()]);
     assert_eq!(statuses, [200, 200, 200, 429]);

@@ -76,8 +76,8 @@ routes:
       - {{ at: /gone, reply: {{ status: 410 }} }}
       - {{ at: /small, body: 1 }}
       - {{ at: /exempt, exempt: true }}
-  - {{ path: /closed, upstream: up, weaker: true, rules: [{{ at: /pub, allow: true }}] }}
-  - {{ path: /spaced%20out, upstream: up, weaker: true }}
+  - {{ path: /closed, upstream: up, allow_weaker_auth: true, rules: [{{ at: /pub, allow: true }}] }}
+  - {{ path: /spaced%20out, upstream: up, allow_weaker_auth: true }}
 "#,
         upstream.address
     ))
@@ -247,7 +247,7 @@ fn a_breaker_opens_for_all_shards_and_asks_the_upstream_no_more() {
     let gateway = gateway(
         &upstream,
         2,
-        "    rules: [{ at: /x, breaker: { share: 100%, samples: 5, rest: 1h } }]\n",
+        "    rules: [{ at: /x, breaker: { failure_ratio: 100%, samples: 5, open_for: 1h } }]\n",
     );
     let status = || ask(&gateway, "GET /api/x", "").status();
     let before = (0..10).take_while(|_| status() == 500).count();

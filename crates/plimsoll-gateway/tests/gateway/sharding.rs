@@ -21,7 +21,7 @@ fn rest(more: &str) -> String {
         upstream.address
     };
     format!(
-        "upstreams:\n  eu: {{ endpoints: [\"http://{}\"] }}\n  us: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes:\n  - {{ path: /, sharded: true, upgrades: [websocket] }}\n  - {{ path: /open, upstream: ap, weaker: true }}\nshard_map: {{ file: shards.yaml, debug: true{more} }}\n",
+        "upstreams:\n  eu: {{ endpoints: [\"http://{}\"] }}\n  us: {{ endpoints: [\"http://{}\"] }}\n  ap: {{ endpoints: [\"http://{}\"] }}\nroutes:\n  - {{ path: /, sharded: true, upgrades: [websocket] }}\n  - {{ path: /open, upstream: ap, allow_weaker_auth: true }}\nshard_map: {{ file: shards.yaml, debug: true{more} }}\n",
         named("eu"),
         named("us"),
         named("ap")

@@ -771,7 +771,7 @@ fn a_key_expires_and_is_told_so() {
     assert_eq!(ask(&gateway, "/keyed/", "short").status(), 200);
 }
 
-/// Beside `Cause`'s own table: that each is reached, with Tyk's fields.
+/// Beside `ErrorKind`'s own table: that each is reached, with Tyk's fields.
 #[test]
 fn what_a_gateway_answers_itself_is_tyks_to_the_byte() {
     let silent = Upstream::start(|mut peer, _| {

@@ -36,7 +36,7 @@ impl TcpServer {
         self.output.stream().local_addr()
     }
 
-    /// The certificates that the client has shown, its own first; none in clear.
+    /// The certificates that the client has shown, its own first; none in plaintext.
     #[must_use]
     pub fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {
         self.output.stream().peer_certificates()

@@ -1,5 +1,6 @@
 //! Requests: the request line, the target's forms, and the rules for `Host`.
 
+use super::Event;
 use super::line::{Framers, is_token};
 use super::message::{Head, MessageDecoder};
 use crate::error::ProtocolError;
@@ -54,6 +55,26 @@ impl Head for RequestHead {
 
     fn fields_mut(&mut self) -> &mut Fields {
         &mut self.fields
+    }
+}
+
+impl RequestHead {
+    /// The head whose [`Self::text`] this is, of a message of this version.
+    #[must_use]
+    pub fn from_text(text: &[u8], version: Version) -> Option<Self> {
+        // It was within limits when it came.
+        let mut decoder = RequestDecoder::new(Limits {
+            head_bytes: usize::MAX,
+            fields: usize::MAX,
+            target_bytes: usize::MAX,
+            body_bytes: u64::MAX,
+            ..Limits::default()
+        });
+        let step = decoder.decode(text).ok()?;
+        (step.event == Event::Head).then(|| Self {
+            version,
+            ..decoder.into_head()
+        })
     }
 }
 

@@ -98,7 +98,7 @@ impl ReadHalf {
 }
 
 impl WriteHalf {
-    /// The certificates that the peer has shown, its own first; none in clear.
+    /// The certificates that the peer has shown, its own first; none in plaintext.
     pub(crate) fn peer_certificates(&self) -> Vec<CertificateDer<'static>> {
         match self {
             Self::Clear(_) | Self::Memory(_) => Vec::new(),

@@ -1,6 +1,6 @@
 //! Where components listen.
 
-use crate::experiment::Field;
+use plimsoll_experiment::Field;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// An address that is spoken to in clear.
+    /// An address that is spoken to in plaintext.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         Self {

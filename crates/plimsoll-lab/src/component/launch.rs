@@ -4,8 +4,10 @@ use super::Places;
 use super::address::{Addresses, MAIN};
 use super::values::{Own, Values};
 use crate::error::LabError;
-use crate::experiment::{Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template};
 use crate::shim::{Spec, Stdout};
+use plimsoll_experiment::{
+    Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template,
+};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;

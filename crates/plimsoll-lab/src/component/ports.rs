@@ -1,7 +1,7 @@
 //! Ports for foreign commands. A free one can be taken by somebody else before the command binds it: then another is tried.
 
 use crate::error::LabError;
-use crate::experiment::{Listen, Listener};
+use plimsoll_experiment::{Listen, Listener};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 

@@ -3,7 +3,7 @@
 use super::address::Address;
 use crate::child::Child;
 use crate::error::LabError;
-use crate::experiment::{Command, Readiness};
+use plimsoll_experiment::{Command, Readiness};
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

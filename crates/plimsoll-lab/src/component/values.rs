@@ -2,9 +2,9 @@
 
 use super::address::{Addresses, MAIN};
 use crate::error::LabError;
-use crate::experiment::{Reference, Secret, Surroundings, Template, Value};
 use crate::mask::Mask;
 use crate::token;
+use plimsoll_experiment::{Reference, Secret, Surroundings, Template, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -218,7 +218,7 @@ mod tests {
         let mut values = Values::new(&Fake, Path::new("/"), 1);
         let first = values.resolve(&template, None, &addresses).unwrap();
         assert_eq!(values.resolve(&template, None, &addresses).unwrap(), first);
-        let expected = crate::experiment::sha256_hex(first.expose().as_bytes());
+        let expected = plimsoll_experiment::sha256_hex(first.expose().as_bytes());
         assert_eq!(
             values.resolve(&hash, None, &addresses).unwrap(),
             Value::Plain(expected)

@@ -1,9 +1,9 @@
 //! How the resources of one component are watched.
 
 use crate::error::LabError;
-use crate::experiment::{ExternalProbe, Secret};
 use crate::probe::{Container, Endpoint, Moment, Postgresql, Redis, Sampler, Source};
 use crate::process_tree;
+use plimsoll_experiment::{ExternalProbe, Secret};
 use plimsoll_report::record::ComponentSample;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -140,7 +140,7 @@ fn members(group: &Path) -> std::io::Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::cgroup::Groups;
+    use crate::cgroup::Groups;
     use tokio::time::Instant;
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_endpoint_is_read() {
-        use crate::experiment::{Exporter, PrometheusProbe};
+        use plimsoll_experiment::{Exporter, PrometheusProbe};
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let probe = PrometheusProbe {
@@ -243,7 +243,7 @@ mod tests {
     /// An engine that says of the container `web` which process it is.
     #[tokio::test]
     async fn a_container_is_its_group() {
-        use crate::experiment::ContainerProbe;
+        use plimsoll_experiment::ContainerProbe;
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let Some(boxed) = Boxed::start() else {
             println!("ignored: control groups are not ours to make");

@@ -3,12 +3,13 @@
 //! Every try is a whole run of a small experiment: shim, mock, generator, probes and record are those of any other. Generator and mock
 //! share the host's processors, so what is found is the ceiling of both together, and a lower bound of the generator's.
 
-use super::ceiling::{Ceiling, ClosedThroughput};
 use super::tries::{NoneHeld, Tries, Try};
+use crate::ceiling::{Ceiling, ClosedThroughput};
 use crate::clock::wall_clock;
 use crate::error::LabError;
-use crate::experiment::{Experiment, Inline};
-use crate::run::{RunOptions, RunOutcome, run};
+use crate::options::RunOptions;
+use crate::run::{RunOutcome, run};
+use plimsoll_experiment::{Experiment, Inline};
 use plimsoll_report::record::Summary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

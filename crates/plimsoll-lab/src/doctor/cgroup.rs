@@ -1,7 +1,7 @@
 //! Whether a control group can be made that limits processor time: `cpu_quota` needs one.
 
 use super::Fact;
-use crate::component::cgroup;
+use crate::cgroup;
 use crate::error::LabError;
 use std::fs;
 use std::io;

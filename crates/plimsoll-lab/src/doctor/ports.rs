@@ -1,8 +1,8 @@
 //! Local ports for outgoing connections, and how many new ones a second they last for.
 
 use super::Fact;
+use crate::host;
 use plimsoll_base::units::format_number;
-use std::fs;
 
 const NAME: &str = "ports";
 /// How long the end that closes keeps a port after its connection, in seconds: the kernel's constant.
@@ -10,29 +10,11 @@ const TIME_WAIT_S: u32 = 60;
 /// What Linux gives unless told otherwise: 32768 to 60999.
 const USUAL: u32 = 28_232;
 
-/// How many there are; `None` where the kernel does not say.
-#[must_use]
-pub fn ports() -> Option<u32> {
-    range().map(|(first, last)| last - first + 1)
-}
-
 pub(super) fn look() -> Fact {
-    match range() {
+    match host::local_ports() {
         Some((first, last)) => judge(first, last),
         None => Fact::unknown(NAME, "the kernel does not say which may be used"),
     }
-}
-
-/// The first and the last of them.
-fn range() -> Option<(u32, u32)> {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
-    parse(&range.ok()?)
-}
-
-fn parse(range: &str) -> Option<(u32, u32)> {
-    let mut ends = range.split_ascii_whitespace().map(str::parse);
-    let (first, last): (u32, u32) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    (first <= last).then_some((first, last))
 }
 
 fn judge(first: u32, last: u32) -> Fact {
@@ -63,13 +45,11 @@ mod tests {
 
     #[test]
     fn fewer_than_usual_limit() {
-        let check = |text: &str, ok: bool| {
-            let (first, last) = parse(text).unwrap();
-            assert_eq!(judge(first, last).judgement == Judgement::Ok, ok, "{text}");
+        let check = |first, last, ok: bool| {
+            assert_eq!(judge(first, last).judgement == Judgement::Ok, ok, "{first}");
         };
-        check("32768\t60999\n", true);
-        check("1024\t65535\n", true);
-        check("40000\t40063\n", false);
-        assert_eq!(parse("60999 32768"), None);
+        check(32_768, 60_999, true);
+        check(1_024, 65_535, true);
+        check(40_000, 40_063, false);
     }
 }

@@ -1,7 +1,7 @@
 //! What a try of the open model says, and what all of them amount to. Pure: running them is left to `calibrate`.
 
-use super::ceiling::OpenCeiling;
 use super::search::Search;
+use crate::ceiling::OpenCeiling;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::{ArmSummary, Summary};
 use plimsoll_report::validity;
@@ -144,12 +144,13 @@ fn gives_way(rate: f64, name: &str, arm: &ArmSummary, summary: &Summary) -> Opti
 mod tests {
     use super::*;
     use crate::host;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::time_kind::TimeKind;
+    use plimsoll_report::facts::Facts;
     use plimsoll_report::record::{
         ArmBlocks, ArmData, Bias, Effect, LoadModel, Sense, ValidityRow,
     };
-    use plimsoll_report::summarise::{Facts, Method, summarise};
+    use plimsoll_report::summarise::{Method, summarise};
     use std::collections::BTreeMap;
     use std::time::Duration;
 

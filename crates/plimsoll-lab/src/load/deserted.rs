@@ -44,7 +44,7 @@ impl Deserted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::tally::{ClassTally, StepTally};
 
     /// A second in which so many exchanges were answered, refused and reset.

@@ -6,11 +6,11 @@ mod overload;
 
 use super::{Block, Ending, Measured, Session};
 use crate::error::LabError;
-use crate::experiment::{Arm, Capacity, Point};
 use crate::host;
 use crate::load::Keeping;
 use crate::progress::Progress;
 use plimsoll_base::units::{Rate, format_seconds};
+use plimsoll_experiment::{Arm, Capacity, Point};
 use plimsoll_report::bearing::fails_late;
 use plimsoll_report::bottleneck;
 use plimsoll_report::capacity::conclude::format_rate;

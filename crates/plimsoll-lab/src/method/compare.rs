@@ -6,9 +6,9 @@
 use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
 use crate::error::LabError;
-use crate::experiment::Arm;
 use crate::load::Keeping;
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_experiment::Arm;
 
 pub(super) async fn run(session: &mut Session<'_, '_>, blocks: u32) -> Result<Ending, LabError> {
     let experiment = session.experiment;

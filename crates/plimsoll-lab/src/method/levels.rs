@@ -4,8 +4,8 @@
 use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
 use crate::error::LabError;
-use crate::experiment::Levels;
 use crate::load::Keeping;
+use plimsoll_experiment::Levels;
 
 pub(super) async fn run(
     session: &mut Session<'_, '_>,

@@ -3,8 +3,8 @@
 //! The file says how long every load is. What goes on around one (a generator starts, components start anew, the last answers come) is
 //! known from those that are over.
 
-use crate::experiment::{Arm, LoadedScenario};
 use crate::progress::Ahead;
+use plimsoll_experiment::{Arm, LoadedScenario};
 
 /// The loads of a run that are left, in order of nothing. All times are in seconds.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@ use super::Subject;
 use super::ceiling::{Ceiling, Of, Source};
 use super::host::HostFacts;
 use super::stated::demand;
-use crate::doctor;
-use crate::experiment::{Arm, Body, ComponentKind, Experiment, Placement, Step};
+use crate::ceiling;
 use plimsoll_base::units::format_number;
+use plimsoll_experiment::{Arm, Body, ComponentKind, Experiment, Placement, Step};
 use plimsoll_load::plan::{Connections, Pacing};
 
 /// Of the ceiling, what a plan may ask for without a word: beyond it lateness begins to show in high percentiles.
@@ -40,7 +40,7 @@ pub(super) fn ceiling(subject: &Subject<'_>, host: &HostFacts) -> Option<Ceiling
 }
 
 /// Whether generator and components share the host as in the calibration: as many threads, nobody pinned or under a quota.
-fn is_placed_as_measured(experiment: &Experiment, ceiling: &doctor::Ceiling) -> bool {
+fn is_placed_as_measured(experiment: &Experiment, ceiling: &ceiling::Ceiling) -> bool {
     let generator = &experiment.generator;
     let free = Placement::default();
     generator.shards == ceiling.shards
@@ -105,9 +105,9 @@ fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{ClosedThroughput, OpenCeiling};
-    use crate::experiment::memory::{Memory, with_load};
+    use crate::ceiling::{ClosedThroughput, OpenCeiling};
     use crate::preflight::{Warning, look};
+    use plimsoll_experiment::memory::{Memory, with_load};
 
     /// A host with a ceiling of 10,000 exchanges per second.
     fn ceiling(shards: usize) -> HostFacts {
@@ -124,7 +124,7 @@ mod tests {
             pacing_lag_p50_s: None,
             pacing_lag_p99_s: None,
         };
-        let ceiling = doctor::Ceiling::new(String::new(), shards, closed, open);
+        let ceiling = ceiling::Ceiling::new(String::new(), shards, closed, open);
         HostFacts {
             calibrated: Some(Box::new(ceiling)),
             ..HostFacts::default()

@@ -1,6 +1,6 @@
 //! What of this host bounds a load: ports, descriptors, and the ceiling that was measured.
 
-use crate::doctor;
+use crate::{ceiling, host};
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 
@@ -14,7 +14,7 @@ pub struct HostFacts {
     /// Descriptors that a process may hold when it takes all that it may; `None`: as many as wanted.
     pub descriptors: Option<u64>,
     /// The stored ceiling, if it is this host's.
-    pub calibrated: Option<Box<doctor::Ceiling>>,
+    pub calibrated: Option<Box<ceiling::Ceiling>>,
 }
 
 /// Between which ends a port is taken again a second after its connection, instead of a minute.
@@ -32,10 +32,10 @@ pub enum Reuse {
 impl HostFacts {
     /// This host's.
     #[must_use]
-    pub fn read(calibrated: Option<Box<doctor::Ceiling>>) -> Self {
+    pub fn read(calibrated: Option<Box<ceiling::Ceiling>>) -> Self {
         let reuse = fs::read_to_string("/proc/sys/net/ipv4/tcp_tw_reuse");
         Self {
-            ports: doctor::ports(),
+            ports: host::port_count(),
             reuse: match reuse.as_deref().map(str::trim) {
                 Ok("1") => Reuse::Always,
                 Ok("2") => Reuse::Loopback,

@@ -213,7 +213,7 @@ pub(super) fn heaviness(span: &Span) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::memory::Memory;
+    use plimsoll_experiment::memory::Memory;
 
     /// Pauses, visits by step, and whether both are exact, of a scenario's steps as the file has them.
     fn check(steps: &str, pauses_s: f64, visits: &[f64], exact: bool) {

@@ -8,8 +8,8 @@ use super::Subject;
 use super::ceiling::{Ceiling, Of, Source};
 use super::host::{HostFacts, Reuse};
 use super::stated;
-use crate::experiment::ComponentKind;
 use plimsoll_base::units::{format_number, format_seconds};
+use plimsoll_experiment::ComponentKind;
 use plimsoll_load::plan::{ConnectionPolicy, Plan, Protocol};
 use std::net::IpAddr;
 

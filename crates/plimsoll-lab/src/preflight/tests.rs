@@ -2,7 +2,7 @@
 
 use super::host::Reuse;
 use super::*;
-use crate::experiment::memory::{Memory, with_load};
+use plimsoll_experiment::memory::{Memory, with_load};
 use plimsoll_load::plan::{Crowd, Span};
 use std::time::Duration;
 

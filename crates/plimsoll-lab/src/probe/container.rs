@@ -4,8 +4,8 @@
 //! The engine is asked once, when the run begins; what the processes use is then read as of any control group.
 
 use super::get::get;
-use crate::component::cgroup::Groups;
-use crate::experiment::ContainerProbe;
+use crate::cgroup::Groups;
+use plimsoll_experiment::ContainerProbe;
 use serde_json::Value;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn unreachable(socket: &Path, error: &Error) -> String {
         ErrorKind::PermissionDenied => format!(
             "the engine at {socket} may not be asked: run as root, or as a member of its socket's group"
         ),
-        ErrorKind::ConnectionRefused => format!("nobody listens at {socket}: start the engine"),
+        ErrorKind::ConnectionRefused => format!("connection refused at {socket}: start the engine"),
         _ => format!("the engine at {socket}: {error}"),
     }
 }
@@ -184,7 +184,7 @@ mod tests {
         let said = |kind| unreachable(socket, &Error::from(kind));
         insta::assert_snapshot!(said(ErrorKind::NotFound), @"there is no engine at /run/engine.sock: start it, or write `socket: PATH` for where it listens");
         insta::assert_snapshot!(said(ErrorKind::PermissionDenied), @"the engine at /run/engine.sock may not be asked: run as root, or as a member of its socket's group");
-        insta::assert_snapshot!(said(ErrorKind::ConnectionRefused), @"nobody listens at /run/engine.sock: start the engine");
+        insta::assert_snapshot!(said(ErrorKind::ConnectionRefused), @"connection refused at /run/engine.sock: start the engine");
         let absent = Container::find(&probe(Path::new("/nowhere"))).await;
         assert!(
             absent

@@ -1,16 +1,16 @@
 //! A component elsewhere that says itself what it uses: read about once a second, beside the load, by whoever knows its language.
 
 use super::cost::Spent;
-use super::exported::Exported;
+use super::exported::Reading;
 use super::postgresql::Postgresql;
 use super::prometheus;
 use super::redis::Redis;
-use crate::experiment::PrometheusProbe;
+use plimsoll_experiment::PrometheusProbe;
 use plimsoll_report::record::ComponentSample;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Between two readings.
 const EVERY: Duration = Duration::from_secs(1);
@@ -36,13 +36,6 @@ pub struct Endpoint {
     blind: Option<&'static str>,
     /// Ends with it.
     _reader: JoinSet<()>,
-}
-
-/// What was read.
-#[derive(Debug, Clone)]
-pub(super) struct Reading {
-    pub(super) at: Instant,
-    pub(super) exported: Exported,
 }
 
 /// What a reading was, and the processor time that it took.

@@ -1,6 +1,14 @@
 //! What an endpoint or a server says of a component, in whosever names: counters since some beginning, and levels.
 
 use plimsoll_report::record::{ComponentSample, ServerStatistics, Strain};
+use tokio::time::Instant;
+
+/// What was read, and when.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    pub(super) at: Instant,
+    pub(super) exported: Exported,
+}
 
 /// One reading; what is not exported is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

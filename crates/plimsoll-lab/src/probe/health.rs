@@ -4,7 +4,7 @@ use super::segments;
 use super::steal::MachineTimes;
 use super::threads::{ThreadId, ThreadTimes};
 use super::{descriptors, threads, throttling};
-use plimsoll_load::fragment::LOOKOUT_THREAD;
+use plimsoll_load::fragment::CANARY_THREAD;
 use plimsoll_report::record::{GeneratorHealth, Segments};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -151,11 +151,11 @@ impl Reading {
     }
 }
 
-/// The generator's threads that carry the load. Not the lookout: it sleeps mostly and waits for a processor each time it wakes, which can
+/// The generator's threads that carry the load. Not the canary: it sleeps mostly and waits for a processor each time it wakes, which can
 /// make at most one arrival in two hundred late, and criterion 2 sees these.
 fn working_threads(pid: u32) -> HashMap<ThreadId, ThreadTimes> {
-    let lookout = LOOKOUT_THREAD.to_str().unwrap_or_default();
-    threads::read_except(pid, lookout).into_iter().collect()
+    let canary = CANARY_THREAD.to_str().unwrap_or_default();
+    threads::read_except(pid, canary).into_iter().collect()
 }
 
 fn raise(highest: &mut Option<f64>, value: Option<f64>) {

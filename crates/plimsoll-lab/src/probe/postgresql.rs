@@ -1,13 +1,13 @@
-//! PostgreSQL's own statistics: one statement a second over one connection that stays open, in clear.
+//! PostgreSQL's own statistics: one statement a second over one connection that stays open, in plaintext.
 //!
 //! `pg_stat_activity` says what sessions do at the moment, `pg_stat_database` what was counted since some beginning, and
 //! `pg_stat_bgwriter`, or `pg_stat_checkpointer` from version 17 on, the checkpoints (PostgreSQL's manual, chapter 27.2, "The Cumulative
 //! Statistics System").
 
 use super::cost::Spent;
-use super::endpoint::Reading;
-use super::exported::Exported;
-use crate::experiment::{PostgresqlProbe, Secret};
+use super::exported::{Exported, Reading};
+use plimsoll_base::ignored::Ignored as _;
+use plimsoll_experiment::{PostgresqlProbe, Secret};
 use plimsoll_report::record::ServerStatistics;
 use std::error::Error as _;
 use std::time::Duration;
@@ -114,9 +114,10 @@ impl Session {
         let (client, connection) = connected.map_err(|error| said(&error))?;
         let mut carrying = JoinSet::new();
         carrying.spawn(async move {
-            if spent.on(connection).await.is_err() {
-                // The client's next call says so.
-            }
+            spent
+                .on(connection)
+                .await
+                .ignored("the client's next call says so");
         });
         let asked = client.simple_query("SHOW server_version_num").await;
         let answer = asked.map_err(|error| said(&error))?;

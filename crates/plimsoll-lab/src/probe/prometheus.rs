@@ -9,9 +9,8 @@ mod process;
 mod scrape;
 mod text;
 
-use super::endpoint::Reading;
-use super::exported::Exported;
-use crate::experiment::{Exporter, PrometheusProbe};
+use super::exported::{Exported, Reading};
+use plimsoll_experiment::{Exporter, PrometheusProbe};
 use text::Metrics;
 use tokio::time::Instant;
 

@@ -1,11 +1,11 @@
-//! Redis's own statistics: `INFO` once a second over one connection that stays open, in clear.
+//! Redis's own statistics: `INFO` once a second over one connection that stays open, in plaintext.
 
 mod info;
 mod talk;
 
-use super::endpoint::Reading;
-use crate::experiment::{RedisProbe, Secret};
+use super::exported::Reading;
 use info::Info;
+use plimsoll_experiment::{RedisProbe, Secret};
 use std::time::Duration;
 use talk::Connection;
 use tokio::time::{Instant, timeout};

@@ -8,7 +8,7 @@ use super::namespace::Reading;
 use super::pressure::{Shares, Waited};
 use super::processors::{Allowed, Processors};
 use super::{conntrack, descriptors, memory_limit, ports, quota, throttling};
-use crate::component::cgroup::Groups;
+use crate::cgroup::Groups;
 use plimsoll_report::record::Strain;
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -85,7 +85,7 @@ mod tests {
         let is_there = |threads: Vec<(ThreadId, ThreadTimes)>| {
             threads.iter().any(|(thread, _)| *thread == (pid, tid))
         };
-        assert!(is_there(read_except(pid, "lookout")));
+        assert!(is_there(read_except(pid, "canary")));
         assert!(!is_there(read_except(pid, "left-out")));
         drop(leave);
         thread.join().unwrap();

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::view::ArmTimes;
 use std::fmt::Write as _;

@@ -2,8 +2,8 @@
 
 use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart};
 use crate::error::LabError;
-use crate::experiment::Experiment;
 use indexmap::IndexMap;
+use plimsoll_experiment::Experiment;
 use plimsoll_files::{Limit, read_text};
 use plimsoll_report::record::{Manifest, MethodName, Summary, TrialRow};
 use plimsoll_report::view::{ArmTimes, RunView};

@@ -1,6 +1,6 @@
 //! Runs, and what they leave behind.
 
-use plimsoll_lab::experiment::{Disk, Experiment};
+use plimsoll_experiment::{Disk, Experiment};
 use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, load_run};
 use plimsoll_report::record::{EventKind, RunState, SeriesRow, VerdictResult};
 use std::cell::RefCell;

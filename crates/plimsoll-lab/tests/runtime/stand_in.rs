@@ -2,7 +2,7 @@
 
 use plimsoll_base::counters::{Counter, HEADER_BYTES, Totals};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message, PhaseAccounts, Started, StepAccounts};

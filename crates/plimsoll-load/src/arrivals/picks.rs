@@ -1,7 +1,7 @@
-//! Which arrivals are the lookout's: one in each group of so many, at a place that the seed draws.
+//! Which arrivals are the canary's: one in each group of so many, at a place that the seed draws.
 //!
-//! Every arrival is as likely as any other to be one, so the lookout sees what the others see. A fixed place would not do for targets that
-//! do something every so often: in step with that, the lookout would always or never see it.
+//! Every arrival is as likely as any other to be one, so the canary sees what the others see. A fixed place would not do for targets that
+//! do something every so often: in step with that, the canary would always or never see it.
 
 use plimsoll_base::random::{Draw, Stream};
 
@@ -36,7 +36,7 @@ impl Picks {
         {
             return index;
         }
-        let place = Draw::new(self.seed, Stream::Lookout, group).below(self.one_in);
+        let place = Draw::new(self.seed, Stream::Canary, group).below(self.one_in);
         let index = group * self.one_in + place;
         self.latest = Some((group, index));
         index

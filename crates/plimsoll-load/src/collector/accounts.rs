@@ -3,7 +3,7 @@
 //! These hold by construction; a violation is an error of the generator, and its figures must not be used.
 
 use crate::fragment::{Accounts, Fragment, PhaseAccounts};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{GroupTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use std::iter::repeat_with;

@@ -4,7 +4,7 @@ use super::Names;
 use crate::fragment::Fragment;
 use crate::recorder::{SideSecond, StepSecond};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
     }
 }
 
-/// Adds the lookout's service times of one side once more, apart from the others'.
+/// Adds the canary's service times of one side once more, apart from the others'.
 pub(super) fn add_lookout(fragment: &mut Fragment, side: &SideSecond) {
     let published = OutcomeClass::ALL
         .into_iter()
@@ -65,7 +65,7 @@ pub(super) fn add_lookout(fragment: &mut Fragment, side: &SideSecond) {
         for step in &side.steps {
             let service = step.classes[class as usize].service.as_ref();
             if let Some(service) = service.filter(|service| !service.is_empty()) {
-                fragment.lookout.get_or_insert_default().merge(service);
+                fragment.canary.get_or_insert_default().merge(service);
             }
         }
     }

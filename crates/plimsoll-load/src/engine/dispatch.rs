@@ -63,7 +63,7 @@ enum State {
 
 #[derive(Debug)]
 struct Slot {
-    lane: usize,
+    queue_of: usize,
     state: State,
     waker: Option<Waker>,
 }
@@ -107,7 +107,7 @@ pub(super) struct Start {
 #[derive(Debug)]
 pub(super) struct Dispatch {
     /// By scenario.
-    lanes: Vec<Lane>,
+    queues: Vec<ScenarioQueue>,
     alarms: BinaryHeap<Reverse<(Nanos, usize)>>,
     slots: Vec<Slot>,
     /// Places of further users that nobody has made yet, and who makes them.
@@ -119,7 +119,7 @@ pub(super) struct Dispatch {
 
 /// The arrivals of one scenario and the users that they are for.
 #[derive(Debug)]
-struct Lane {
+struct ScenarioQueue {
     /// `None` in the closed model.
     arrivals: Option<Peekable<Arrivals>>,
     queue: usize,
@@ -134,33 +134,33 @@ impl Dispatch {
     /// further users.
     pub(super) fn new(starts: Vec<Start>) -> Self {
         let mut slots: Vec<Slot> = Vec::new();
-        let mut seat = |lane, users, state| {
+        let mut seat = |queue_of, users, state| {
             let first = slots.len();
             slots.extend((0..users).map(|_| Slot {
-                lane,
+                queue_of,
                 state,
                 waker: None,
             }));
             first..first + users
         };
-        let first = starts.iter().enumerate().map(|(lane, start)| {
+        let first = starts.iter().enumerate().map(|(queue_of, start)| {
             let (state, idle) = match start.arrivals {
                 Some(_) => (State::Idle, start.users),
                 None => (State::Busy, 0),
             };
-            seat(lane, start.users, state).take(idle).collect()
+            seat(queue_of, start.users, state).take(idle).collect()
         });
         let idle: Vec<VecDeque<usize>> = first.collect();
-        let lanes = starts.into_iter().zip(idle).enumerate();
-        let lanes = lanes.map(|(lane, (start, idle))| Lane {
+        let queues = starts.into_iter().zip(idle).enumerate();
+        let queues = queues.map(|(queue_of, (start, idle))| ScenarioQueue {
             arrivals: start.arrivals.map(Iterator::peekable),
             queue: start.queue,
             waiting: VecDeque::new(),
             idle,
-            spare: seat(lane, start.spare, State::Busy),
+            spare: seat(queue_of, start.spare, State::Busy),
         });
         Self {
-            lanes: lanes.collect(),
+            queues: queues.collect(),
             alarms: BinaryHeap::new(),
             slots,
             newcomers: VecDeque::new(),
@@ -173,16 +173,16 @@ impl Dispatch {
     pub(super) fn next_due(&mut self) -> Option<Nanos> {
         let alarm = self.alarms.peek().map(|Reverse((at, _))| *at);
         let arrivals = self
-            .lanes
+            .queues
             .iter_mut()
-            .filter_map(|lane| lane.arrivals.as_mut()?.peek());
+            .filter_map(|queue_of| queue_of.arrivals.as_mut()?.peek());
         arrivals.map(|arrival| arrival.at).chain(alarm).min()
     }
 
     /// A user is free: it gets the arrival that has waited longest, or waits for one itself. Then park.
     pub(super) fn offer(&mut self, user: usize, now: Nanos) {
-        let lane = &mut self.lanes[self.slots[user].lane];
-        if let Some(waiting) = lane.waiting.pop_front() {
+        let queue_of = &mut self.queues[self.slots[user].queue_of];
+        if let Some(waiting) = queue_of.waiting.pop_front() {
             let Waiting {
                 number,
                 intended,
@@ -198,7 +198,7 @@ impl Dispatch {
             self.slots[user].state = State::Woken(Wake::Dismissed);
         } else {
             self.slots[user].state = State::Idle;
-            lane.idle.push_back(user);
+            queue_of.idle.push_back(user);
         }
     }
 
@@ -240,10 +240,10 @@ impl Dispatch {
             }
         }
         let mut batch = Batch::default();
-        for lane in 0..self.lanes.len() {
-            let begun_with = self.lanes[lane].room();
-            while let Some(arrival) = self.lanes[lane].next_due(now) {
-                self.release(lane, arrival, now, begun_with, recorder);
+        for queue_of in 0..self.queues.len() {
+            let begun_with = self.queues[queue_of].room();
+            while let Some(arrival) = self.queues[queue_of].next_due(now) {
+                self.release(queue_of, arrival, now, begun_with, recorder);
                 batch.add(arrival.at);
             }
         }
@@ -268,17 +268,17 @@ impl Dispatch {
             released: now,
             assigned: now,
         });
-        let lane = &mut self.lanes[scenario];
-        if let Some(user) = lane.idle.pop_front() {
+        let queue_of = &mut self.queues[scenario];
+        if let Some(user) = queue_of.idle.pop_front() {
             self.slots[user].wake(job);
-        } else if let Some(user) = lane.spare.next() {
+        } else if let Some(user) = queue_of.spare.next() {
             self.slots[user].state = State::Woken(job);
             self.newcomers.push_back(user);
             if let Some(maker) = self.maker.take() {
                 maker.wake();
             }
-        } else if lane.waiting.len() < lane.queue {
-            lane.waiting.push_back(Waiting {
+        } else if queue_of.waiting.len() < queue_of.queue {
+            queue_of.waiting.push_back(Waiting {
                 number: arrival.index,
                 intended: arrival.at,
                 released: now,
@@ -302,9 +302,9 @@ impl Dispatch {
     /// No further arrival comes due; whoever has nothing under way is dismissed. What waits may still start.
     pub(super) fn close(&mut self) {
         self.closed = true;
-        for lane in &mut self.lanes {
-            lane.arrivals = None;
-            lane.idle.clear();
+        for queue_of in &mut self.queues {
+            queue_of.arrivals = None;
+            queue_of.idle.clear();
         }
         for slot in &mut self.slots {
             if matches!(
@@ -319,16 +319,16 @@ impl Dispatch {
     /// What still waits `now` is dropped.
     pub(super) fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
         let waiting = self
-            .lanes
+            .queues
             .iter_mut()
-            .flat_map(|lane| lane.waiting.drain(..));
+            .flat_map(|queue_of| queue_of.waiting.drain(..));
         for waiting in waiting {
             recorder.unstarted(waiting.intended, now);
         }
     }
 }
 
-impl Lane {
+impl ScenarioQueue {
     fn room(&self) -> Room {
         if self.idle.is_empty() && self.spare.is_empty() && self.waiting.len() >= self.queue {
             Room::None

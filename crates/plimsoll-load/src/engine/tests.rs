@@ -3,8 +3,8 @@
 //! Assertions are on counts and on relations between times, never on how fast this host is.
 
 mod accounting;
+mod canary;
 mod failures;
-mod lookout;
 mod numbered;
 mod rig;
 mod scenarios;

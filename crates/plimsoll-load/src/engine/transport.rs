@@ -12,13 +12,14 @@ use super::network::http2::{self, Place, Session};
 use super::network::shared;
 use super::progress::{Point, Progress};
 use super::reason;
-use super::stage::Stage;
+use super::shard_state::ShardState;
 use crate::clock::Nanos;
 use crate::plan::ConnectionPolicy;
 use crate::recorder::{Dialled, Side};
 use crate::scenario::Head;
 use h2::client::SendRequest;
-use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
 use std::cell::Cell;
@@ -73,13 +74,13 @@ pub(super) struct Opened {
 
 impl Transport {
     /// The way of the user in place `slot` of its shard, with this number among all; nothing is open yet.
-    pub(super) fn new(stage: &Stage, slot: usize, number: usize) -> Self {
+    pub(super) fn new(shard_state: &ShardState, slot: usize, number: usize) -> Self {
         Self {
             slot,
             number,
             link: Link::None,
             fresh: false,
-            deadline: Deadline::new(stage.clock),
+            deadline: Deadline::new(shard_state.clock),
         }
     }
 
@@ -89,7 +90,7 @@ impl Transport {
     /// How the exchange ended for want of one.
     pub(super) async fn open(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         now: Nanos,
         until: Nanos,
@@ -101,7 +102,7 @@ impl Transport {
             return Ok(Opened::already(now));
         }
         // In a box, because it is large and seldom needed, and there are many users.
-        let opened = Box::pin(self.open_anew(stage, side, now, until)).await;
+        let opened = Box::pin(self.open_anew(shard_state, side, now, until)).await;
         if let Err(ending) = opened
             && ending.deadline.is_none()
         {
@@ -115,27 +116,29 @@ impl Transport {
     /// Sends a request on the open connection and reads the answer, whose body goes into `kept` if that is given.
     pub(super) async fn exchange(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         request: Request<'_>,
         until: Nanos,
         kept: Option<&mut Kept>,
     ) -> Ending {
         let progress = Progress::new(self.fresh);
-        let first = stage
+        let first = shard_state
             .network
             .first_byte_timeout
-            .map_or(until, |timeout| until.min(stage.clock.now() + timeout));
+            .map_or(until, |timeout| {
+                until.min(shard_state.clock.now() + timeout)
+            });
         let deadline = &mut self.deadline;
         match &mut self.link {
             Link::None => unreachable!("invariant: opened before sending"),
             Link::Http1(connection, _) => {
                 connection.begin();
                 let client = &mut connection.client;
-                let exchanged = exchange(client, request, kept, &progress, stage.clock);
+                let exchanged = exchange(client, request, kept, &progress, shard_state.clock);
                 within(deadline, &progress, first, until, exchanged).await
             }
             Link::Http2(link) => {
-                let Some(form) = form(stage, request) else {
+                let Some(form) = form(shard_state, request) else {
                     return Ending::without_answer(Reason::BadRequest);
                 };
                 let Http2 {
@@ -143,7 +146,8 @@ impl Transport {
                     head,
                     session,
                 } = &mut **link;
-                let exchanged = http2::exchange(sender, form, kept, &progress, stage.clock, head);
+                let exchanged =
+                    http2::exchange(sender, form, kept, &progress, shard_state.clock, head);
                 // In a box, because it is large, and most loads are HTTP/1.1.
                 let exchanged = Box::pin(exchanged);
                 let ending = within(deadline, &progress, first, until, exchanged).await;
@@ -162,71 +166,71 @@ impl Transport {
     }
 
     /// Closes the connection, or gives it back, unless it is the user's own and may carry another exchange after one that ended so.
-    pub(super) fn settle(&mut self, stage: &Stage, outcome: Outcome) {
+    pub(super) fn settle(&mut self, shard_state: &ShardState, outcome: Outcome) {
         let Link::Http1(connection, permit) = &self.link else {
             self.link = Link::None;
             return;
         };
-        let policy = stage.network.policy;
+        let policy = shard_state.network.policy;
         let keeps = policy != ConnectionPolicy::PerExchange && connection.may_go_on(outcome);
         if keeps && permit.is_none() {
             return;
         }
         if let Link::Http1(connection, permit) = std::mem::replace(&mut self.link, Link::None) {
-            match &stage.network.shared {
+            match &shard_state.network.shared {
                 Some(shared) if keeps => shared.give_back(connection),
-                _ => stage.recorder().disconnected(),
+                _ => shard_state.recorder().disconnected(),
             }
             drop(permit);
         }
     }
 
     /// Closes the connection if it was this iteration's own.
-    pub(super) fn iteration_over(&mut self, stage: &Stage) {
-        if stage.network.policy == ConnectionPolicy::PerIteration
+    pub(super) fn iteration_over(&mut self, shard_state: &ShardState) {
+        if shard_state.network.policy == ConnectionPolicy::PerIteration
             && let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None)
         {
-            stage.recorder().disconnected();
+            shard_state.recorder().disconnected();
         }
     }
 
     /// Closes what is the user's own: it retires.
-    pub(super) fn close(&mut self, stage: &Stage) {
+    pub(super) fn close(&mut self, shard_state: &ShardState) {
         if let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None) {
-            stage.recorder().disconnected();
+            shard_state.recorder().disconnected();
         }
     }
 
     /// Opens what is not open.
     async fn open_anew(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         now: Nanos,
         until: Nanos,
     ) -> Result<Opened, Ending> {
         if let Link::Http1(..) = std::mem::replace(&mut self.link, Link::None) {
-            replaced(stage, side, now);
+            replaced(shard_state, side, now);
         }
-        if let Some(place) = stage.network.place(self.slot) {
-            return self.join(stage, side, place, now, until).await;
+        if let Some(place) = shard_state.network.place(self.slot) {
+            return self.join(shard_state, side, place, now, until).await;
         }
         let (mut permit, mut now, mut opened) = (None, now, Opened::already(now));
-        if let Some(shared) = &stage.network.shared {
+        if let Some(shared) = &shard_state.network.shared {
             let waited = self.deadline.within(until, shared.permit()).await;
             permit = Some(waited.ok_or(Ending::overdue(Reason::TimeoutConnection, until))?);
-            now = stage.clock.now();
+            now = shard_state.clock.now();
             opened = Opened::already(now);
             while let Some(connection) = shared.take() {
                 if connection.client.is_idle() {
                     self.link = Link::Http1(connection, permit);
                     return Ok(opened);
                 }
-                replaced(stage, side, now);
+                replaced(shard_state, side, now);
             }
         }
-        let (stream, dialled) = self.dial(stage, side, now, until).await?;
-        let connection = Connection::new(stream, stage.network.exchanges);
+        let (stream, dialled) = self.dial(shard_state, side, now, until).await?;
+        let connection = Connection::new(stream, shard_state.network.exchanges);
         self.link = Link::Http1(connection, permit);
         opened.at = now + dialled.total();
         opened.connect = Some(dialled.total());
@@ -236,7 +240,7 @@ impl Transport {
     /// Joins the connection of those with whom it is shared, making it if there is none.
     async fn join(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         place: &Rc<Place>,
         now: Nanos,
@@ -251,7 +255,7 @@ impl Transport {
                 if let Some(sender) = sender.ok_or(overdue)? {
                     let is_last = !session.begin_exchange();
                     if is_last && place.leave(&session) {
-                        stage.recorder().disconnected();
+                        shard_state.recorder().disconnected();
                     }
                     let head = None;
                     self.link = Link::Http2(Box::new(Http2 {
@@ -262,23 +266,23 @@ impl Transport {
                     return Ok(opened);
                 }
                 if place.leave(&session) {
-                    replaced(stage, side, stage.clock.now());
+                    replaced(shard_state, side, shard_state.clock.now());
                 }
             }
             if dialling.is_none() {
                 let waited = self.deadline.within(until, place.dialling()).await;
                 dialling = Some(waited.ok_or(overdue)?);
-                opened.at = stage.clock.now();
+                opened.at = shard_state.clock.now();
                 continue;
             }
-            let (stream, dialled) = self.dial(stage, side, opened.at, until).await?;
+            let (stream, dialled) = self.dial(shard_state, side, opened.at, until).await?;
             opened.at += dialled.total();
             opened.connect = Some(dialled.total());
-            let beginning = Session::begin(stream, stage.network.exchanges);
+            let beginning = Session::begin(stream, shard_state.network.exchanges);
             match self.deadline.within(until, beginning).await {
                 Some(Ok(session)) => place.settle(&session),
                 failed => {
-                    stage.recorder().disconnected();
+                    shard_state.recorder().disconnected();
                     let failed = failed.and_then(Result::err).map(Ending::without_answer);
                     let overdue = || Ending::overdue(Reason::TimeoutRequest, until);
                     return Err(failed.unwrap_or_else(overdue));
@@ -290,7 +294,7 @@ impl Transport {
     /// Makes a connection, and says so.
     async fn dial(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         now: Nanos,
         until: Nanos,
@@ -299,11 +303,11 @@ impl Transport {
             // All of its time went by before it was this user's turn.
             return Err(Ending::overdue(Reason::TimeoutConnection, until));
         }
-        let network = &stage.network;
+        let network = &shard_state.network;
         let own = network.connect_timeout.map(|timeout| now + timeout);
         let connector = network.connector(self.slot);
         let under_way = Cell::new(Dialling::Tcp);
-        let (number, clock) = (self.number, stage.clock);
+        let (number, clock) = (self.number, shard_state.clock);
         let dialling = dial(network, clock, number, connector, now, &under_way);
         let earlier = own.map_or(until, |own| own.min(until));
         let Some(dialled) = self.deadline.within(earlier, dialling).await else {
@@ -316,12 +320,12 @@ impl Transport {
         match dialled {
             Ok((stream, dialled)) => {
                 let at = now + dialled.total();
-                stage.record(at).connected(side, dialled);
+                shard_state.record(at).connected(side, dialled);
                 Ok((stream, dialled))
             }
             Err(reason) => {
                 if reason.class() == OutcomeClass::Exhausted {
-                    stage.recorder().exhausted(side);
+                    shard_state.recorder().exhausted(side);
                 }
                 Err(Ending::without_answer(reason))
             }
@@ -339,15 +343,15 @@ impl Opened {
 }
 
 /// An idle connection turned out to be closed.
-fn replaced(stage: &Stage, side: Side, now: Nanos) {
-    let mut recorder = stage.record(now);
+fn replaced(shard_state: &ShardState, side: Side, now: Nanos) {
+    let mut recorder = shard_state.record(now);
     recorder.disconnected();
     recorder.reconnected(side);
 }
 
 /// The HTTP/2 form of a request; `None` when it has none.
-fn form(stage: &Stage, request: Request<'_>) -> Option<Form> {
-    let make = || Form::new(request.bytes, &stage.network.scheme);
+fn form(shard_state: &ShardState, request: Request<'_>) -> Option<Form> {
+    let make = || Form::new(request.bytes, &shard_state.network.scheme);
     match request.http2 {
         None => make(),
         Some(kept) => match kept.get() {

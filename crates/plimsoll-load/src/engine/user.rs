@@ -2,13 +2,13 @@
 
 mod run;
 
+use super::cursor::{Cursor, Next, leave_all};
 use super::dispatch::{Job, Sleep};
 use super::exchange::{Ending, Kept};
-use super::stage::Stage;
+use super::shard_state::ShardState;
 use super::transport::Transport;
-use super::walk::{Next, Walk, leave_all};
 use crate::clock::Nanos;
-use crate::deal::Seat;
+use crate::partition::UserSlot;
 use crate::plan::Cookies;
 use crate::recorder::{Ended, Side};
 use crate::scenario::{
@@ -20,9 +20,9 @@ use std::rc::Rc;
 /// One virtual user.
 #[derive(Debug)]
 pub(super) struct User {
-    stage: Rc<Stage>,
+    shard_state: Rc<ShardState>,
     slot: usize,
-    seat: Seat,
+    seat: UserSlot,
     transport: Transport,
     /// Whether the last exchange got no connection.
     refused: bool,
@@ -42,7 +42,7 @@ pub(super) struct RanOut;
 
 /// An iteration or exchange that was begun; unless it is concluded, its end is that we aborted it.
 struct Begun<'a> {
-    stage: &'a Stage,
+    shard_state: &'a ShardState,
     side: Side,
     /// `None` for the iteration itself.
     step: Option<usize>,
@@ -56,8 +56,8 @@ impl Drop for Begun<'_> {
         if self.concluded {
             return;
         }
-        let response = self.stage.clock.now().saturating_sub(self.intended);
-        let mut recorder = self.stage.recorder();
+        let response = self.shard_state.clock.now().saturating_sub(self.intended);
+        let mut recorder = self.shard_state.recorder();
         match self.step {
             Some(step) => recorder.aborted(self.side, step, response),
             None => recorder.iterated(self.side, None),
@@ -67,11 +67,11 @@ impl Drop for Begun<'_> {
 
 impl User {
     /// The user in place `slot` of its shard.
-    pub(super) fn new(stage: Rc<Stage>, slot: usize, seat: Seat) -> Self {
-        let memory = stage.program.memory();
-        let transport = Transport::new(&stage, slot, seat.number);
+    pub(super) fn new(shard_state: Rc<ShardState>, slot: usize, seat: UserSlot) -> Self {
+        let memory = shard_state.program.memory();
+        let transport = Transport::new(&shard_state, slot, seat.number);
         Self {
-            stage,
+            shard_state,
             slot,
             seat,
             transport,
@@ -85,12 +85,12 @@ impl User {
     }
 
     /// What it shares with the others of its shard.
-    pub(super) fn stage(&self) -> Rc<Stage> {
-        Rc::clone(&self.stage)
+    pub(super) fn shard_state(&self) -> Rc<ShardState> {
+        Rc::clone(&self.shard_state)
     }
 
     /// Where it belongs.
-    pub(super) fn seat(&self) -> Seat {
+    pub(super) fn seat(&self) -> UserSlot {
         self.seat
     }
 
@@ -110,27 +110,31 @@ impl User {
     }
 
     /// There is nothing to do for it now: lets go of what it holds.
-    pub(super) fn retire(&mut self, stage: &Stage) {
-        self.transport.close(stage);
+    pub(super) fn retire(&mut self, shard_state: &ShardState) {
+        self.transport.close(shard_state);
     }
 
     /// Deals an iteration its data, and has its way begin.
     ///
     /// # Errors
-    /// When there is none left; the stage knows.
-    pub(super) fn begin<'s>(&mut self, stage: &'s Stage, number: u64) -> Result<Walk<'s>, RanOut> {
+    /// When there is none left; the shard knows.
+    pub(super) fn begin<'s>(
+        &mut self,
+        shard_state: &'s ShardState,
+        number: u64,
+    ) -> Result<Cursor<'s>, RanOut> {
         let iteration = Iteration {
             user: self.seat.number as u64,
             count: self.count,
             number,
         };
         self.count += 1;
-        let feeders = &stage.program.feeders;
-        let mut walk = Walk::new(&stage.program.ways[self.seat.scenario]);
+        let feeders = &shard_state.program.feeders;
+        let mut cursor = Cursor::new(&shard_state.program.ways[self.seat.scenario]);
         let begun = self.memory.begin(iteration, feeders);
-        let dealt = begun.and_then(|()| walk.begin(feeders, &mut self.memory));
-        dealt.map(|()| walk).map_err(|feeder| {
-            stage.ran_out(feeder);
+        let dealt = begun.and_then(|()| cursor.begin(feeders, &mut self.memory));
+        dealt.map(|()| cursor).map_err(|feeder| {
+            shard_state.ran_out(feeder);
             RanOut
         })
     }
@@ -138,18 +142,18 @@ impl User {
     /// Carries out one iteration that has begun and starts `now`; returns when it ended.
     pub(super) async fn iterate(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         job: Job,
-        mut walk: Walk<'_>,
+        mut cursor: Cursor<'_>,
         mut now: Nanos,
     ) -> Nanos {
         let connection_wait = job.assigned - job.released;
         let pacing_lag = now - job.intended - connection_wait;
-        let side = stage
+        let side = shard_state
             .record(now)
             .started(job.intended, pacing_lag, connection_wait);
         let mut iteration = Begun {
-            stage,
+            shard_state,
             side,
             step: None,
             intended: job.intended,
@@ -158,26 +162,26 @@ impl User {
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
         let mut due = job.intended;
         let mut first = true;
-        while let Some(next) = walk.next(stage, &mut self.memory, side, now, due) {
+        while let Some(next) = cursor.next(shard_state, &mut self.memory, side, now, due) {
             let index = match next {
                 Next::Step(index) => index,
                 Next::Pause(span) => {
                     due = due.saturating_add(self.memory.pause(span));
-                    now = self.wait_until(stage, due, now).await;
+                    now = self.wait_until(shard_state, due, now).await;
                     continue;
                 }
             };
             if !first {
-                stage.replied(now);
-                due = due.saturating_add(self.memory.pause(stage.steps[index].pause));
+                shard_state.replied(now);
+                due = due.saturating_add(self.memory.pause(shard_state.steps[index].pause));
             }
             first = false;
-            now = self.wait_until(stage, due, now).await;
-            self.prepare(stage, index, now);
-            let mut done = self.step(stage, side, index, due, now).await;
+            now = self.wait_until(shard_state, due, now).await;
+            self.prepare(shard_state, index, now);
+            let mut done = self.step(shard_state, side, index, due, now).await;
             if done.hop.is_some() {
                 // In a box, because it is large and seldom needed.
-                done = Box::pin(self.follow(stage, side, index, done)).await;
+                done = Box::pin(self.follow(shard_state, side, index, done)).await;
             }
             now = done.at;
             due = now;
@@ -185,25 +189,29 @@ impl User {
                 break;
             }
         }
-        leave_all(stage, &mut self.memory, side, now, due);
-        self.transport.iteration_over(stage);
+        leave_all(shard_state, &mut self.memory, side, now, due);
+        self.transport.iteration_over(shard_state);
         iteration.concluded = true;
-        stage.record(now).iterated(side, Some(now - job.intended));
+        shard_state
+            .record(now)
+            .iterated(side, Some(now - job.intended));
         now
     }
 
     /// Sleeps within an iteration; returns the time then.
-    async fn wait_until(&self, stage: &Stage, due: Nanos, now: Nanos) -> Nanos {
+    async fn wait_until(&self, shard_state: &ShardState, due: Nanos, now: Nanos) -> Nanos {
         if due <= now {
             return now;
         }
-        stage.sleep(self.slot, due, Sleep::WithinIteration).await;
-        stage.clock.now()
+        shard_state
+            .sleep(self.slot, due, Sleep::WithinIteration)
+            .await;
+        shard_state.clock.now()
     }
 
     /// Renders a step's request, if it differs from iteration to iteration.
-    fn prepare(&mut self, stage: &Stage, index: usize, now: Nanos) {
-        let program = &stage.program;
+    fn prepare(&mut self, shard_state: &ShardState, index: usize, now: Nanos) {
+        let program = &shard_state.program;
         if let Some(making) = &program.steps[index].making {
             making.render(&program.feeders, &mut self.memory, program.security, now);
         }
@@ -211,15 +219,21 @@ impl User {
     }
 
     /// Follows the redirects that a step's exchange ended with, each an exchange of its own.
-    async fn follow(&mut self, stage: &Stage, side: Side, index: usize, mut done: Done) -> Done {
-        let program = &stage.program;
+    async fn follow(
+        &mut self,
+        shard_state: &ShardState,
+        side: Side,
+        index: usize,
+        mut done: Done,
+    ) -> Done {
+        let program = &shard_state.program;
         let Some(follow) = program.steps[index].follow else {
             return done;
         };
         let mut source = index;
         while let Some(hop) = done.hop.take() {
             self.hops -= 1;
-            stage.replied(done.at);
+            shard_state.replied(done.at);
             if hop.method == Method::Get {
                 source = follow.series;
             }
@@ -231,7 +245,7 @@ impl User {
                 making.redirect(hop.target, feeders, memory, program.security, done.at);
             }
             done = self
-                .step(stage, side, follow.series, done.at, done.at)
+                .step(shard_state, side, follow.series, done.at, done.at)
                 .await;
         }
         done
@@ -240,17 +254,17 @@ impl User {
     /// Carries out one exchange of the step `index` that begins `now`.
     async fn step(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         index: usize,
         intended: Nanos,
         now: Nanos,
     ) -> Done {
-        let step = &stage.steps[index];
-        let compiled = &stage.program.steps[index];
-        stage.recorder().sent(side, index);
+        let step = &shard_state.steps[index];
+        let compiled = &shard_state.program.steps[index];
+        shard_state.recorder().sent(side, index);
         let mut begun = Begun {
-            stage,
+            shard_state,
             side,
             step: Some(index),
             intended,
@@ -259,7 +273,7 @@ impl User {
         let until = now + step.timeout;
         let mut sent_at = None;
         let mut connect = None;
-        let ending = match self.transport.open(stage, side, now, until).await {
+        let ending = match self.transport.open(shard_state, side, now, until).await {
             Ok(opened) => {
                 sent_at = Some(opened.at);
                 connect = opened.connect;
@@ -267,19 +281,21 @@ impl User {
                     None => step.request(),
                     Some(_) => step.made(self.memory.request()),
                 };
-                stage
+                shard_state
                     .recorder()
                     .written(side, index, request.bytes.len() as u64);
                 let kept = compiled.judge.needs_body().then(|| self.kept.emptied());
-                self.transport.exchange(stage, request, until, kept).await
+                self.transport
+                    .exchange(shard_state, request, until, kept)
+                    .await
             }
             Err(ending) => ending,
         };
-        let end = ending.deadline.unwrap_or_else(|| stage.clock.now());
+        let end = ending.deadline.unwrap_or_else(|| shard_state.clock.now());
         begun.concluded = true;
         let response = end.saturating_sub(intended);
-        let looked = self.look(stage, side, index, &ending, response, end);
-        let class = stage.record(end).ended(Ended {
+        let looked = self.look(shard_state, side, index, &ending, response, end);
+        let class = shard_state.record(end).ended(Ended {
             side,
             step: index,
             user: self.seat.number,
@@ -297,7 +313,7 @@ impl User {
             bytes_received: ending.body_bytes,
         });
         self.memory.passes.exchanged(response, class.is_failure());
-        self.transport.settle(stage, ending.outcome);
+        self.transport.settle(shard_state, ending.outcome);
         self.refused = sent_at.is_none();
         Done {
             at: end,
@@ -309,14 +325,14 @@ impl User {
     /// Looks at how an exchange ended: what its checks say, what later steps need, where it leads.
     fn look(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         index: usize,
         ending: &Ending,
         response: Nanos,
         now: Nanos,
     ) -> Looked {
-        let compiled = &stage.program.steps[index];
+        let compiled = &shard_state.program.steps[index];
         let Outcome::Answered(status) = ending.outcome else {
             return Looked {
                 passed: None,
@@ -328,7 +344,7 @@ impl User {
                 hop: None,
             };
         };
-        if compiled.judge.is_plain() && stage.program.cookies == Cookies::Ignore {
+        if compiled.judge.is_plain() && shard_state.program.cookies == Cookies::Ignore {
             return Looked {
                 passed: compiled.judge.status(status),
                 then: Then::GoOn,
@@ -336,7 +352,7 @@ impl User {
             };
         }
         self.look_closely(
-            stage,
+            shard_state,
             side,
             index,
             (status, ending.body_bytes),
@@ -348,26 +364,26 @@ impl User {
     #[inline(never)]
     fn look_closely(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         side: Side,
         index: usize,
         (status, body_bytes): (u16, u64),
         (response, now): (Nanos, Nanos),
     ) -> Looked {
-        let compiled = &stage.program.steps[index];
+        let compiled = &shard_state.program.steps[index];
         let head = self
             .transport
             .answer()
             .expect("invariant: an answered exchange has a head until it is settled");
-        if stage.program.cookies == Cookies::Keep {
-            self.memory.keep_cookies(head, &stage.authority, now);
+        if shard_state.program.cookies == Cookies::Keep {
+            self.memory.keep_cookies(head, &shard_state.authority, now);
         }
         let mut redirects = Redirects::Done;
         if compiled.follow.is_some()
             && let Some(method) = redirected(status)
             && let Some(location) = head.field("location")
         {
-            match resolve(stage.origin(), self.memory.target(), location) {
+            match resolve(shard_state.origin(), self.memory.target(), location) {
                 Destination::Here(target) if self.hops > 0 => {
                     return Looked {
                         passed: None,
@@ -388,12 +404,12 @@ impl User {
         let answer = Answer::new(status, head, &self.kept.bytes, body_bytes, response);
         let judged = compiled.judge.judge(
             &answer,
-            &stage.program.feeders,
+            &shard_state.program.feeders,
             &mut self.memory,
             redirects,
             &mut self.results,
         );
-        stage.record(now).checked(side, index, &self.results);
+        shard_state.record(now).checked(side, index, &self.results);
         Looked {
             passed: judged.passed,
             then: if judged.complete {

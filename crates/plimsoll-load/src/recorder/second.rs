@@ -5,7 +5,7 @@
 use crate::clock::Nanos;
 use crate::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::{CheckCount, GroupTally, InParts};
 use plimsoll_base::time_kind::TimeKind;

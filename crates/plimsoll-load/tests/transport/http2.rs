@@ -3,7 +3,7 @@
 use crate::secured::tls;
 use crate::server::{Answer, Manner, Server};
 use crate::{EXCHANGES, acceptor, obliging, plan, run};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_load::plan::{Plan, Protocol, Trust};
 use plimsoll_testbed::authority::Authority;

@@ -8,7 +8,7 @@ mod secured;
 mod server;
 
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message};

@@ -3,7 +3,7 @@
 use crate::secured::tls;
 use crate::server::{Answer, Manner, Server};
 use crate::{EXCHANGES, obliging, plan, run};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::plan::{ConnectionPolicy, Plan, Resolve, Trust};

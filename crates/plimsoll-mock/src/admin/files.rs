@@ -2,9 +2,9 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
 use serde_json::json;
 
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

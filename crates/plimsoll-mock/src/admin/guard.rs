@@ -7,11 +7,11 @@ use super::error::AdminError;
 use crate::config::{AdminAccess, MockConfig};
 use crate::cors;
 use crate::error::MockError;
-use crate::wiremock::request::Scheme;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::RequestHead;
 use plimsoll_http::authority::{address_of, names_loopback};
+use plimsoll_wiremock::request::Scheme;
 use std::net::IpAddr;
 
 /// The check that every admin request passes first.

@@ -3,10 +3,10 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::stubs::{Draft, NotPlaced};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::reader::problem::StubProblem;
-use crate::wiremock::reader::{Node, Object, Problems};
-use crate::wiremock::stub::{StubMapping, read_import};
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::reader::problem::StubProblem;
+use plimsoll_wiremock::reader::{Node, Object, Problems};
+use plimsoll_wiremock::stub::{StubMapping, read_import};
 use std::collections::HashSet;
 
 /// What becomes of the stubs that are there.

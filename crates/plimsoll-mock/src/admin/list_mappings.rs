@@ -2,8 +2,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, query};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::stub::Stub;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::stub::Stub;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

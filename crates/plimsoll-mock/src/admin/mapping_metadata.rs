@@ -2,11 +2,11 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, list_mappings};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::budget::TooCostly;
-use crate::wiremock::content::Content;
-use crate::wiremock::matcher::Matcher;
-use crate::wiremock::stub::{Stub, read_matcher};
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::budget::TooCostly;
+use plimsoll_wiremock::content::Content;
+use plimsoll_wiremock::matcher::Matcher;
+use plimsoll_wiremock::stub::{Stub, read_matcher};
 use serde_json::json;
 use std::sync::Arc;
 

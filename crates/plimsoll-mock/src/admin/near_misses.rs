@@ -5,12 +5,12 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::journal::{described, shown};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::budget::{Budget, TooCostly};
-use crate::wiremock::edit_distance;
-use crate::wiremock::reader::parse_lenient;
-use crate::wiremock::request::Request;
-use crate::wiremock::stub::read_pattern;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::budget::{Budget, TooCostly};
+use plimsoll_wiremock::edit_distance;
+use plimsoll_wiremock::reader::parse_lenient;
+use plimsoll_wiremock::request::Request;
+use plimsoll_wiremock::stub::read_pattern;
 use serde_json::{Value, json};
 
 /// How many near misses of one request or pattern are shown.

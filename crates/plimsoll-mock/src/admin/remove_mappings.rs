@@ -2,8 +2,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::stub::{Stub, StubMapping, read_document};
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::stub::{Stub, StubMapping, read_document};
 use std::sync::Arc;
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

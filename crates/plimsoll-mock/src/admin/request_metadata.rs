@@ -4,8 +4,8 @@ use super::error::AdminError;
 use super::mapping_metadata::holds;
 use super::requests_matching::removed;
 use super::{Admin, AdminRequest};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::stub::read_matcher;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::stub::read_matcher;
 
 pub(super) fn remove(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let pattern =

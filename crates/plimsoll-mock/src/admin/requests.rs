@@ -6,10 +6,10 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest, id_of, query};
 use crate::journal::{Entry, shown};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const DROPPED: &str = "Plimsoll-Journal-Dropped";
 struct Filter {
     since: Option<Timestamp>,
     unmatched: bool,
-    stub: Option<crate::wiremock::stub_id::StubId>,
+    stub: Option<plimsoll_wiremock::stub_id::StubId>,
 }
 
 pub(super) fn list(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
@@ -115,7 +115,7 @@ impl Filter {
         let since = query::value(text, "since")
             .map(|since| time(since).ok_or_else(|| AdminError::bad_time("since", since)));
         let stub = query::value(text, "matchingStub").map(|id| {
-            crate::wiremock::stub_id::StubId::parse(id)
+            plimsoll_wiremock::stub_id::StubId::parse(id)
                 .ok_or_else(|| AdminError::bad_stub_parameter(id))
         });
         Ok(Self {

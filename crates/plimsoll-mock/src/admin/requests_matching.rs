@@ -6,8 +6,8 @@ use super::error::AdminError;
 use super::requests::with_dropped;
 use super::{Admin, AdminRequest};
 use crate::journal::{Entry, Snapshot, shown};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::stub::read_pattern;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::stub::read_pattern;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -3,15 +3,15 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::source;
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::reader::problem::StubProblem;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::reader::problem::StubProblem;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let root = admin.root.as_deref();
     let loaded = source::load_initial(root, &admin.around, admin.proxy_all.as_deref())
         .map_err(|error| AdminError::internal(&error.to_string()))?;
     if !loaded.problems.is_empty() {
-        let in_file = |problem: &crate::wiremock::reader::problem::FileProblem| StubProblem {
+        let in_file = |problem: &plimsoll_wiremock::reader::problem::FileProblem| StubProblem {
             message: format!("{}: {}", problem.file, problem.problem.message),
             ..problem.problem.clone()
         };

@@ -3,8 +3,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::stub::read_mapping;
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::stub::read_mapping;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let set = admin.stubs.current();

@@ -3,11 +3,11 @@
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use crate::stubs::ScenarioStubs;
-use crate::wiremock::answer::Answer;
-use crate::wiremock::parameters::decode;
-use crate::wiremock::reader::read_value;
-use crate::wiremock::reader::{Node, Problems};
-use crate::wiremock::stub_state::STARTED;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::parameters::decode;
+use plimsoll_wiremock::reader::read_value;
+use plimsoll_wiremock::reader::{Node, Problems};
+use plimsoll_wiremock::stub_state::STARTED;
 use serde_json::{Value, json};
 
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

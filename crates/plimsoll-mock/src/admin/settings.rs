@@ -2,10 +2,10 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::wiremock::answer::{Answer, AnswerBuilder};
-use crate::wiremock::delay::Delay;
-use crate::wiremock::reader::{Node, Problems};
-use crate::wiremock::reader::{parse_lenient, read_value};
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::delay::Delay;
+use plimsoll_wiremock::reader::{Node, Problems};
+use plimsoll_wiremock::reader::{parse_lenient, read_value};
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
 

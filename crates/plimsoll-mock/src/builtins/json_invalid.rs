@@ -1,7 +1,7 @@
 //! `/json/invalid`: what [`super::json_valid`] answers, without the first quote.
 
 use super::{Call, Reply, json_valid};
-use crate::wiremock::clock;
+use plimsoll_wiremock::clock;
 
 pub(super) fn reply(_: &Call<'_, '_>) -> Reply {
     json_valid::plain_text(&format!("{{time\": \"{}\"}}", clock::now()))

@@ -1,9 +1,9 @@
 //! Delays that a request asks for itself: `X-Delay: 10ms`, of `X-Delay-Percent: 5` of the requests.
 
-use crate::wiremock::delay::LONGEST;
 use plimsoll_base::random::Draw;
 use plimsoll_base::units::parse_duration;
 use plimsoll_http::Fields;
+use plimsoll_wiremock::delay::LONGEST;
 use std::str;
 use std::time::Duration;
 

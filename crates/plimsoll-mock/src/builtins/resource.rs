@@ -1,8 +1,8 @@
 //! `/resource/{id}`: one of a hundred resources, 404 for others. Their names are the same in every mock.
 
 use super::{Call, Reply};
-use crate::wiremock::answer::Answer;
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_wiremock::answer::Answer;
 use serde_json::{Value, json};
 
 /// How many there are.

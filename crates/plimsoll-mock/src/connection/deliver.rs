@@ -4,9 +4,9 @@
 
 use super::{Connection, Trouble};
 use crate::exchange::Pending;
-use crate::wiremock::answer::{Answer, Extent, Form};
-use crate::wiremock::delivery::{Closes, Delivery, Ending, Pacing};
-use crate::wiremock::stub::behaviour::Room;
+use plimsoll_wiremock::answer::{Answer, Extent, Form};
+use plimsoll_wiremock::delivery::{Closes, Delivery, Ending, Pacing};
+use plimsoll_wiremock::stub::behaviour::Room;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 

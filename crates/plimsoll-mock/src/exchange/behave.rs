@@ -1,10 +1,10 @@
 //! What a stub's behaviour makes of a request: a refusal, one of several answers, more delay, a wait for its turn.
 
 use super::{Decision, Exchange, Pending};
-use crate::wiremock::delay::Delay;
-use crate::wiremock::request::Request;
-use crate::wiremock::stub::behaviour::RateLimit;
-use crate::wiremock::stub::{Behaving, Stub};
+use plimsoll_wiremock::delay::Delay;
+use plimsoll_wiremock::request::Request;
+use plimsoll_wiremock::stub::behaviour::RateLimit;
+use plimsoll_wiremock::stub::{Behaving, Stub};
 use std::sync::Arc;
 use std::time::Duration;
 

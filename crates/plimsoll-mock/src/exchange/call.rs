@@ -3,10 +3,10 @@
 use crate::admin::AdminRequest;
 use crate::cors;
 use crate::shard::Shard;
-use crate::wiremock::answer::Answer;
-use crate::wiremock::content_type;
-use crate::wiremock::request::Scheme;
 use plimsoll_http::RequestHead;
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::content_type;
+use plimsoll_wiremock::request::Scheme;
 use std::io;
 use std::sync::Arc;
 

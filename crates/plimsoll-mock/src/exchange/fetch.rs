@@ -6,11 +6,11 @@ use crate::journal::Answered;
 use crate::kept_body::Held;
 use crate::outgoing::{Failure, Sending};
 use crate::static_files::StaticFile;
-use crate::wiremock::answer::{Answer, AnswerBuilder, Coding};
-use crate::wiremock::request::Request;
-use crate::wiremock::stub::Stub;
-use crate::wiremock::stub::proxy::{Forwarding, Proxy};
-use crate::wiremock::stub::templated::{Unread, model};
+use plimsoll_wiremock::answer::{Answer, AnswerBuilder, Coding};
+use plimsoll_wiremock::request::Request;
+use plimsoll_wiremock::stub::Stub;
+use plimsoll_wiremock::stub::proxy::{Forwarding, Proxy};
+use plimsoll_wiremock::stub::templated::{Unread, model};
 use std::sync::Arc;
 
 impl Exchange<'_> {

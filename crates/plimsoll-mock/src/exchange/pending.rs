@@ -2,12 +2,12 @@
 
 use crate::cors;
 use crate::webhooks::Afterwards;
-use crate::wiremock::answer::{Answer, Coding};
-use crate::wiremock::misread::Misread;
-use crate::wiremock::stub::Stub;
-use crate::wiremock::stub::behaviour::Room;
-use crate::wiremock::stub::templated::Unread;
-use crate::wiremock::stub_id::StubId;
+use plimsoll_wiremock::answer::{Answer, Coding};
+use plimsoll_wiremock::misread::Misread;
+use plimsoll_wiremock::stub::Stub;
+use plimsoll_wiremock::stub::behaviour::Room;
+use plimsoll_wiremock::stub::templated::Unread;
+use plimsoll_wiremock::stub_id::StubId;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,17 +2,17 @@
 //!
 //! An answer that is not sent as a whole does not count as served.
 
-use super::{Broken, Stage};
+use super::{Broken, StreamState};
 use crate::exchange::Pending;
 use crate::metrics::Known;
-use crate::wiremock::answer::{Answer, Extent};
-use crate::wiremock::delivery::{Delivery, Ending, Fault, Pacing};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::Response;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Patience;
+use plimsoll_wiremock::answer::{Answer, Extent};
+use plimsoll_wiremock::delivery::{Delivery, Ending, Fault, Pacing};
 use std::future::poll_fn;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -43,7 +43,7 @@ pub(super) struct Sender<'a> {
     pub(super) respond: SendResponse<Bytes>,
     pub(super) extent: Extent,
     pub(super) received: Instant,
-    pub(super) stage: &'a Stage,
+    pub(super) stage: &'a StreamState,
 }
 
 /// Why an answer is not sent to its end.

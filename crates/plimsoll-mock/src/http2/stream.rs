@@ -1,14 +1,12 @@
 //! One stream: its request is read and its answer found and waited for. How that is sent is `sending`'s business.
 
-use super::Stage;
+use super::StreamState;
 use super::sending::{Outgoing, Sender};
 use crate::admin;
 use crate::exchange::{Call, Decision, Exchange, LATE_BODY, Pending};
 use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
 use crate::webhooks::Afterwards;
-use crate::wiremock::answer::{Answer, Extent};
-use crate::wiremock::stub::behaviour::Room;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
@@ -18,6 +16,8 @@ use http::{Method, Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::http2::Parts as HeadParts;
 use plimsoll_http::{Patience, ProtocolError, RequestHead};
+use plimsoll_wiremock::answer::{Answer, Extent};
+use plimsoll_wiremock::stub::behaviour::Room;
 use std::cell::{Cell, OnceCell};
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -59,7 +59,7 @@ impl From<std::io::Error> for Trouble {
 pub(super) async fn serve(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    stage: Rc<Stage>,
+    stage: Rc<StreamState>,
 ) {
     let received = Instant::now();
     stage.shard.counters.add(Counter::Received, 1);
@@ -101,7 +101,7 @@ pub(super) async fn serve(
     afterwards.begin(&stage.shard.webhooks);
 }
 
-fn head_of(parts: &Parts, stage: &Stage) -> Result<RequestHead, Trouble> {
+fn head_of(parts: &Parts, stage: &StreamState) -> Result<RequestHead, Trouble> {
     let host = parts.headers.get(HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or("");
     let authority = parts.uri.authority().map_or(host, |own| own.as_str());
@@ -121,7 +121,7 @@ fn head_of(parts: &Parts, stage: &Stage) -> Result<RequestHead, Trouble> {
 }
 
 /// What is said instead of an answer.
-fn refusal(trouble: &Trouble, stage: &Stage) -> Option<Answer> {
+fn refusal(trouble: &Trouble, stage: &StreamState) -> Option<Answer> {
     let counters = &stage.shard.counters;
     let (status, why) = match trouble {
         Trouble::Malformed(error) => {
@@ -143,7 +143,7 @@ async fn prepare(
     head: &RequestHead,
     body: RecvStream,
     received: Instant,
-    stage: &Stage,
+    stage: &StreamState,
 ) -> Result<(Outgoing, Afterwards), Trouble> {
     let own = |answer, place| (Outgoing::new(answer, place), Afterwards::default());
     let shard = &stage.shard;
@@ -231,7 +231,7 @@ async fn take_body(
     kept: &mut KeptBody,
     head: &RequestHead,
     mut body: RecvStream,
-    stage: &Stage,
+    stage: &StreamState,
 ) -> Result<(), Trouble> {
     let shared = &stage.shard.shared;
     let mut wish = shared.wish(head.path());
@@ -254,7 +254,7 @@ async fn take_body(
     Ok(())
 }
 
-async fn wait(stage: &Stage, place: Known, delay: Duration) -> Result<(), Trouble> {
+async fn wait(stage: &StreamState, place: Known, delay: Duration) -> Result<(), Trouble> {
     if delay.is_zero() {
         return Ok(());
     }

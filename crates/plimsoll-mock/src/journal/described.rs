@@ -1,12 +1,12 @@
 //! A request that a caller of the admin API describes, in the form in which the journal shows requests.
 
-use crate::wiremock::reader::problem::StubProblem;
-use crate::wiremock::reader::{Node, Object, Problems};
-use crate::wiremock::request::{Channel, Request, Scheme};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use plimsoll_http::decode::{Event, RequestDecoder};
 use plimsoll_http::{Limits, RequestHead};
+use plimsoll_wiremock::reader::problem::StubProblem;
+use plimsoll_wiremock::reader::{Node, Object, Problems};
+use plimsoll_wiremock::request::{Channel, Request, Scheme};
 use serde_json::Value;
 
 /// A request as if it had come.

@@ -5,11 +5,11 @@
 
 use super::log::{Log, Place};
 use super::{Answered, Entry, JournalLimits, Outcome, Seen};
-use crate::wiremock::answer::Answer;
-use crate::wiremock::misread::Misread;
-use crate::wiremock::request::Channel;
-use crate::wiremock::stub_id::StubId;
 use plimsoll_http::{RequestHead, Version};
+use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::misread::Misread;
+use plimsoll_wiremock::request::Channel;
+use plimsoll_wiremock::stub_id::StubId;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Entries of the journal as WireMock's admin API shows them: logged requests and serve events.
 
 use super::{Entry, Journal, Outcome};
-use crate::wiremock::answer::Shown;
-use crate::wiremock::delivery::Delivery;
-use crate::wiremock::parameters::{of_cookies, of_query};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_wiremock::answer::Shown;
+use plimsoll_wiremock::delivery::Delivery;
+use plimsoll_wiremock::parameters::{of_cookies, of_query};
 use serde_json::{Map, Value, json};
 
 /// A `LoggedRequest`.

@@ -3,13 +3,13 @@
 
 use super::shown::{one_or_many, parameters, text};
 use crate::outgoing::Received;
-use crate::wiremock::clock;
-use crate::wiremock::content::Content;
-use crate::wiremock::misread::Misread;
-use crate::wiremock::stub::webhook::Call;
-use crate::wiremock::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_wiremock::clock;
+use plimsoll_wiremock::content::Content;
+use plimsoll_wiremock::misread::Misread;
+use plimsoll_wiremock::stub::webhook::Call;
+use plimsoll_wiremock::xml::Document;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -3,15 +3,15 @@
 use super::spec::{BodyMatcher, BodyPattern, Extract, Keep, Spec};
 use super::{Recorded, names};
 use crate::journal::shown::one_or_many;
-use crate::wiremock::answer::Shown;
-use crate::wiremock::content_type;
-use crate::wiremock::parameters::by_name;
-use crate::wiremock::request::{Request, unpacked};
-use crate::wiremock::stub_id::StubId;
-use crate::wiremock::stub_state::STARTED;
-use crate::wiremock::xml::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use plimsoll_wiremock::answer::Shown;
+use plimsoll_wiremock::content_type;
+use plimsoll_wiremock::parameters::by_name;
+use plimsoll_wiremock::request::{Request, unpacked};
+use plimsoll_wiremock::stub_id::StubId;
+use plimsoll_wiremock::stub_state::STARTED;
+use plimsoll_wiremock::xml::Document;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -250,10 +250,10 @@ fn field<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiremock::request::Channel;
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use plimsoll_http::RequestHead;
+    use plimsoll_wiremock::request::Channel;
     use std::io::Write as _;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Names of recorded mappings and of the files that their bodies go to, made as WireMock makes them.
 
-use crate::wiremock::parameters::decode;
+use plimsoll_wiremock::parameters::decode;
 
 /// Longest name.
 const LONGEST: usize = 200;

@@ -1,9 +1,9 @@
 //! What is to be recorded, and how: the body of `POST /recordings/start` and `/recordings/snapshot`.
 
 use crate::journal::Entry;
-use crate::wiremock::reader::{Node, Object, Problems};
-use crate::wiremock::stub::request_pattern::RequestPattern;
-use crate::wiremock::stub_id::StubId;
+use plimsoll_wiremock::reader::{Node, Object, Problems};
+use plimsoll_wiremock::stub::request_pattern::RequestPattern;
+use plimsoll_wiremock::stub_id::StubId;
 use serde_json::{Map, Value};
 
 /// What is to be recorded, and how.

@@ -88,8 +88,8 @@ fn no_more_than_so_many_are_served_at_a_time() {
         // Their places are free again.
         assert_eq!(clients[0].get("/x").status, 200);
     };
-    check(r#""beyond": "queue""#, [200, 200, 200, 200], 1200);
-    check(r#""beyond": "refuse""#, [200, 503, 503, 503], 300);
+    check(r#""on_overflow": "queue""#, [200, 200, 200, 200], 1200);
+    check(r#""on_overflow": "refuse""#, [200, 503, 503, 503], 300);
     check(r#""queue": 2"#, [200, 200, 200, 503], 900);
 }
 
@@ -182,7 +182,7 @@ fn what_cannot_be_done_is_refused() {
         r#"{"responses": [{"response": {"status": "x"}}, {"weight": 0}]}"#,
         r#"{"errorRate": {"share": 2}}"#,
         r#"{"rateLimit": {"requests": 0, "per": "1 s"}}"#,
-        r#"{"maxConcurrency": {"requests": 1, "beyond": "drop"}}"#,
+        r#"{"maxConcurrency": {"requests": 1, "on_overflow": "drop"}}"#,
         r#"{"hang": "30s", "truncateAfterBytes": -1, "bytesPerSecond": 5}"#,
         r#"{"slowStart": {"duration": "30"}}"#,
         r#"{"replay": {"file": "none.hlog"}}"#,

@@ -1,4 +1,4 @@
-//! HTTP/2 in clear: the same stubs, delays, journal and counters as over HTTP/1.1, on streams that stand beside each other.
+//! HTTP/2 in plaintext: the same stubs, delays, journal and counters as over HTTP/1.1, on streams that stand beside each other.
 
 use crate::upstream::{Upstream, ok, sending};
 use crate::world::{Mock, config};
@@ -307,7 +307,7 @@ fn cuts_end_their_stream_and_faults_their_connection() {
 fn a_stream_that_is_given_up_is_not_waited_for() {
     let mock = Mock::with_stubs(&[
         r#"{"request": {"url": "/slow"}, "response": {"fixedDelayMilliseconds": 3600000},
-        "metadata": {"plimsoll": {"maxConcurrency": {"requests": 1, "beyond": "refuse"}}}}"#,
+        "metadata": {"plimsoll": {"maxConcurrency": {"requests": 1, "on_overflow": "refuse"}}}}"#,
     ]);
     in_runtime(async {
         let mut client = Client::connect(&mock).await;

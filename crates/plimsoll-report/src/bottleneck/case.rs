@@ -6,7 +6,7 @@ use crate::record::{
 };
 use crate::statistics::share_at_least;
 use crate::validity::RELEASED;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;

@@ -5,7 +5,7 @@ use crate::record::{
     ArmData, BottleneckConclusion, Cause, CauseKind, ComponentSample, GENERATOR, HostStrain,
     LoadModel, OwnTimes, PlanCeiling, PlanFacts, ServerStatistics, Strain,
 };
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 

@@ -16,7 +16,7 @@ use crate::record::{
     TrialOutcome, TrialPurpose,
 };
 use crate::summarise::figures;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;

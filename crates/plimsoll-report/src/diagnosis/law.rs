@@ -15,7 +15,7 @@ mod single;
 mod think_time;
 mod turns;
 
-use super::{Cause, Conclusion, Figures, Observation, Processors};
+use super::{Cause, Conclusion, Figures, Observation, Processors, percent};
 pub(super) use concurrency::conclude as impossible;
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -138,10 +138,6 @@ fn waiting_in_words(observation: &Observation) -> Vec<String> {
             format_seconds(response)
         ),
     ]
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", format_number((share * 1_000.0).round() / 10.0))
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,7 +1,6 @@
 //! Figures as loosely as a source may state them: "below 25 %", "idle", "some failed". Nothing is made more precise than it was written.
 
-use super::{BUSY, IDLE};
-use crate::diagnosis::law::percent;
+use super::{BUSY, IDLE, percent};
 use plimsoll_base::units::parse_share;
 
 /// How much of its processors' time somebody used.

@@ -103,7 +103,7 @@ mod tests {
     use super::super::tests::times;
     use super::super::{Gauges, Observation, Totals};
     use super::*;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::reason::Reason;
     use plimsoll_base::tally::{ClassTally, GroupTally, StepTally};
     use plimsoll_base::time_kind::TimeKind;

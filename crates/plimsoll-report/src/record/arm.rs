@@ -9,7 +9,7 @@ use super::own_times::OwnTimes;
 use super::strain::HostData;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{GroupTally, StepTally, Times, merge_times};
 use plimsoll_base::time_kind::TimeKind;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! A search for capacity: what was asked, every trial, the interval that follows, and what is said of it.
 
 use super::bearing::Bearing;
-use super::summary::ComponentSummary;
+use super::parts::ComponentSummary;
 use super::times::{Statistic, TimeStatistics};
 use indexmap::IndexMap;
 use schemars::JsonSchema;

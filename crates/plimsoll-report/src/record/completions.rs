@@ -1,6 +1,6 @@
 //! What ended in a span of time, by step and by group: throughput is that by the length of the span.
 
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{GroupTally, StepTally};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What went wrong in a load, how often, and when it was seen: bounded by the number of series, not by the number of failures.
 
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use std::collections::BTreeMap;

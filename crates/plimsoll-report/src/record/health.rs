@@ -8,9 +8,9 @@ use plimsoll_base::histogram::TimeHistogram;
 /// The generator's health in the measured time (without warm-up) of one block, or of blocks merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneratorHealth {
-    /// The longest time in seconds for which the generator stood still: the latest awakening of its watchdog.
+    /// The longest time in seconds for which the generator stalled: the latest awakening of its watchdog.
     pub longest_stall_s: Option<f64>,
-    /// The share of time for which it stood still: the sum of all stalls over the measured time.
+    /// The share of time for which it stalled: the sum of all stalls over the measured time.
     pub stalled_share: Option<f64>,
     /// Seconds for which its threads were ready and waited for a processor, per second and thread at work: of the thread that waited most.
     pub run_delay_share: Option<f64>,
@@ -33,8 +33,8 @@ pub struct GeneratorHealth {
     /// |L − X·R| / L of Little's law, with L from an integral over time of the exchanges in flight (never from one reading a second),
     /// X their ends per second and R their mean time.
     pub littles_law_error: Option<f64>,
-    /// Service times that the generator's lookout, with few exchanges on a thread of its own, saw at the same target at the same time.
-    pub lookout: Option<TimeHistogram>,
+    /// Service times that the generator's canary, with few exchanges on a thread of its own, saw at the same target at the same time.
+    pub canary: Option<TimeHistogram>,
     /// The same exchanges seen from both ends.
     pub both_ends: Option<BothEnds>,
     /// Response times by halves of the measured time. `None` where the planned load itself changes.
@@ -132,8 +132,8 @@ impl GeneratorHealth {
             own.client.merge(&added.client);
             own.server.merge(&added.server);
         }
-        if let Some(added) = &other.lookout {
-            self.lookout.get_or_insert_default().merge(added);
+        if let Some(added) = &other.canary {
+            self.canary.get_or_insert_default().merge(added);
         }
         self.medians.clear();
         if let Some(added) = &other.halves {

@@ -1,7 +1,7 @@
 //! One level of `levels`: a rate, or a number of users, held for some time.
 
 use super::bearing::Bearing;
-use super::summary::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
+use super::parts::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
 use super::times::{Statistic, TimeStatistics};
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -106,13 +106,13 @@ mod tests {
             row(
                 3,
                 "a",
-                "It stood still, for 20.5 ms: something took its processor. Stop what runs here.",
+                "It stalled, for 20.5 ms: something took its processor. Stop what runs here.",
             ),
             row(4, "a", "It had to wait: give it more."),
             row(
                 3,
                 "b",
-                "It stood still, for 1.5 s: something took its processor. Stop what runs here. This reaches only figures beyond the p99.",
+                "It stalled, for 1.5 s: something took its processor. Stop what runs here. This reaches only figures beyond the p99.",
             ),
         ];
         let groups = grouped(&rows);
@@ -134,10 +134,10 @@ mod tests {
                     "thing 3",
                     "Something took its processor. Stop what runs here.",
                     vec![
-                        ("a", "It stood still, for 20.5 ms."),
+                        ("a", "It stalled, for 20.5 ms."),
                         (
                             "b",
-                            "It stood still, for 1.5 s. This reaches only figures beyond the p99."
+                            "It stalled, for 1.5 s. This reaches only figures beyond the p99."
                         ),
                     ]
                 ),

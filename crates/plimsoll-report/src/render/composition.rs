@@ -1,4 +1,4 @@
-//! What response times consist of: each part's figures, and its share of all of them.
+//! Response time breakdown: each part's figures, and its share of all of them.
 
 use super::figures::figures_of;
 use super::table::Table;

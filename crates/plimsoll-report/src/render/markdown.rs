@@ -69,7 +69,7 @@ pub fn render(view: &RunView) -> String {
     if let Some(table) = composition::table(summary) {
         let rest = composition::rest(summary).unwrap_or_default();
         let content = format!("{}\n{rest}", table.to_markdown());
-        parts.push(folded("What response times consist of", content.trim_end()));
+        parts.push(folded("Response time breakdown", content.trim_end()));
     }
     if let Some(steps) = figures::steps(summary) {
         parts.push(folded("Steps", &steps.to_markdown()));
@@ -257,7 +257,7 @@ fn broken(summary: &Summary) -> String {
 }
 
 fn validity(summary: &Summary) -> Table {
-    let mut table = Table::new(["criterion", "arm", "found", "limit", "holds"]).with_words(&[1, 4]);
+    let mut table = Table::new(["criterion", "arm", "value", "limit", "ok"]).with_words(&[1, 4]);
     for row in &summary.validity {
         table.rows.push(vec![
             format!("{} {}", row.criterion, row.name),

@@ -26,7 +26,7 @@ const OF_COMPONENT: [Column<Strain>; 14] = [
     ("descriptors", |s| s.fds_share.map(percent)),
     ("accept queue", |s| s.accept_queue.map(count)),
     ("overflows", |s| s.listen_overflows.map(count)),
-    ("sent again", again),
+    ("retransmits", again),
     ("ports", |s| s.ports_share.map(percent)),
 ];
 

@@ -9,7 +9,7 @@ use super::Distortion;
 use super::order::{rank_above, rank_below};
 use crate::record::{ArmData, Statistic, TimeStatistics};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;
 

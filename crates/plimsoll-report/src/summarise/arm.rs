@@ -7,7 +7,7 @@ use crate::record::{
 };
 use crate::statistics::ResponseTimes;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{CheckCount, GroupTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::{format_number, format_seconds};

@@ -3,7 +3,7 @@
 use crate::metric::{Metric, Percentile, Reading};
 use crate::record::{ArmData, ArmSummary};
 use crate::statistics::{Quantile, ResponseTimes};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;
 

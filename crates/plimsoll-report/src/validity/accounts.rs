@@ -63,7 +63,7 @@ fn row(arm: &ArmData, name: &'static str, discrepancy: u64, good: &str, bad: &st
 mod tests {
     use super::*;
     use crate::record::LoadModel;
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
     use plimsoll_base::tally::{ClassTally, StepTally};
 
     #[test]

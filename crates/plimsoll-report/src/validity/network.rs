@@ -19,12 +19,12 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let says_something = |segments: &Segments| row::says_something(segments.sent, RETRANSMITTED);
     if let Some(segments) = arm.health.segments.filter(says_something) {
         let measured = format!(
-            "{} of {} segments were sent again",
+            "{} of {} segments were retransmitted",
             number(segments.again),
             number(segments.sent)
         );
         let row = Finding {
-            name: "segments sent again",
+            name: "TCP retransmissions",
             value: segments.again_share(),
             limit: RETRANSMITTED,
             unit: "share",
@@ -117,7 +117,7 @@ mod tests {
         arm.health.descriptors_share = Some(0.5);
         let said: Vec<String> = judge(&arm).into_iter().map(|row| row.advice).collect();
         insta::assert_snapshot!(said.join("\n"), @r#"
-20 of 2,000 segments were sent again, each after 200 ms or more: look at the network between generator and target.
+20 of 2,000 segments were retransmitted, each after 200 ms or more: look at the network between generator and target.
 5 times, at 1,000 arrivals, the generator had no local port or descriptor left: keep connections alive, allow fewer, widen `net.ipv4.ip_local_port_range`, or raise `ulimit -n`.
 At most 50 % of the generator's descriptors were in use.
 "#);

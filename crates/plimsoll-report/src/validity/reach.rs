@@ -170,7 +170,7 @@ mod tests {
     use crate::record::{Sense, ValidityRow};
     use crate::validity::row::Finding;
     use crate::validity::sample::{self, histogram};
-    use plimsoll_base::outcome::OutcomeClass;
+    use plimsoll_base::outcome_class::OutcomeClass;
 
     /// A thousand answers after 100 ms, of which the body took 1 ms, or 20 ms in one of fifty.
     fn with_slow_bodies() -> ArmData {

@@ -4,7 +4,7 @@ use super::effect_on;
 use crate::metric::Metric;
 use crate::record::{ArmData, Effect, LoadModel, ValidityRow};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{ClassTally, StepTally};
 use plimsoll_base::time_kind::TimeKind;
 

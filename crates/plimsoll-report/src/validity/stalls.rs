@@ -23,9 +23,9 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: LIMIT,
         unit: "share",
         sense: Sense::AtMost,
-        good: "The generator never stood still for long.".to_owned(),
+        good: "The generator never stalled for long.".to_owned(),
         bad: format!(
-            "The generator stood still{longest}: something took its processor, or the whole machine stood. Stop what else runs here, or measure longer, so that a stall is a smaller share of the time."
+            "The generator stalled{longest}: something took its processor, or the whole machine stood. Stop what else runs here, or measure longer, so that a stall is a smaller share of the time."
         ),
     };
     finding.rows(&arm.name, || reach::of_time_share(arm, share))

@@ -8,7 +8,7 @@ use super::reach;
 use super::row::{self, Finding};
 use crate::record::{ArmData, Effect, Sense, Statistic, ValidityRow};
 use crate::statistics::ResponseTimes;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 
 const LIMIT: f64 = 0.001;
 

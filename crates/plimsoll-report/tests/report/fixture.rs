@@ -12,13 +12,14 @@ pub use held::{CAPACITY, LEVELS};
 
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::tally::{GroupTally, InParts, StepTally, merge_times};
 use plimsoll_base::time_kind::TimeKind;
+use plimsoll_report::facts::Facts;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::*;
-use plimsoll_report::summarise::{Facts, Method, summarise};
+use plimsoll_report::summarise::{Method, summarise};
 use plimsoll_report::threshold::{Bound, Threshold};
 use plimsoll_report::view::{ArmTimes, RunView};
 use std::collections::BTreeMap;

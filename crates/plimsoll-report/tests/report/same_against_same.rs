@@ -5,7 +5,7 @@
 //! be found is asked in the same words, so that the test can fail.
 
 use crate::fixture::facts;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::record::*;

@@ -1,7 +1,7 @@
 //! Which verdict which evidence gives, from arm data through to the exit code.
 
 use crate::fixture::{facts, threshold};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::record::*;

@@ -1,6 +1,5 @@
 //! `plimsoll compare`: recorded runs, or arms of them, held against the first.
 
-use crate::commands::run::failure;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use clap::ValueEnum;
@@ -91,7 +90,7 @@ fn entries(names: &[String]) -> Result<Vec<Entry>, Failure> {
         return names.iter().map(|name| entry(name, None)).collect();
     };
     let (manifest, summary) = match split(only) {
-        (dir, None) => plimsoll_lab::load_summary(dir).map_err(failure)?,
+        (dir, None) => plimsoll_lab::load_summary(dir)?,
         (_, Some(_)) => return Ok(vec![entry(only, None)?]),
     };
     let arms: Vec<String> = match &summary.comparison {
@@ -110,7 +109,7 @@ fn entries(names: &[String]) -> Result<Vec<Entry>, Failure> {
 
 fn entry(name: &str, arm: Option<&str>) -> Result<Entry, Failure> {
     let (dir, written) = split(name);
-    let (manifest, summary) = plimsoll_lab::load_summary(dir).map_err(failure)?;
+    let (manifest, summary) = plimsoll_lab::load_summary(dir)?;
     let arm = arm.or(written);
     Entry::new(name, arm, manifest.id, manifest.started_at, summary).map_err(refuse)
 }

@@ -3,7 +3,6 @@
 mod state;
 mod text;
 
-use crate::commands::run;
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use clap::ValueEnum;
@@ -74,12 +73,9 @@ fn calibrate(directory: &Path) -> Result<Ending, Failure> {
         tell: &mut |trial| out::note(&text::trial(trial)),
         stop,
     };
-    match runtime
-        .block_on(calibrator.measure())
-        .map_err(run::failure)?
-    {
+    match runtime.block_on(calibrator.measure())? {
         Calibration::Done(ceiling) => {
-            let file = ceiling.store(directory).map_err(run::failure)?;
+            let file = ceiling.store(directory)?;
             out::note(&format!("stored in {}", file.display()));
             Ok(Ending::Passed)
         }

@@ -5,8 +5,8 @@ mod channel;
 mod predecessor;
 mod successor;
 
-use crate::commands::run::{variable, variables_of};
 use crate::commands::server;
+use crate::environment::{variable, variables_of};
 use crate::exit::{Ending, Failure};
 use crate::signals::Signals;
 use crate::{clock, out, signals};

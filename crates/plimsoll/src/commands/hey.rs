@@ -11,7 +11,8 @@ mod summary;
 use crate::exit::{Ending, Failure};
 use crate::{clock, out, signals};
 use flags::{Asked, Flags, Refused};
-use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_load::LoadError;
 use plimsoll_load::exchange::Exchanges;
@@ -44,7 +45,7 @@ const WORTH_SAYING: f64 = 0.05;
 struct Said {
     results: Results,
     accounts: Accounts,
-    /// The longest that the generator stood still.
+    /// The longest that the generator stalled.
     stalled: f64,
 }
 
@@ -201,7 +202,7 @@ fn explain(flags: &Flags, said: &Said) {
     }
     if said.stalled > WORTH_SAYING {
         out::note(&format!(
-            "note: the generator itself stood still for up to {:.0} ms; response times include it",
+            "note: the generator itself stalled for up to {:.0} ms; response times include it",
             said.stalled * 1e3
         ));
     }

@@ -11,8 +11,8 @@ mod pattern;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use draft::{Draft, Size};
+use plimsoll_experiment::{RECORDS, VALUES};
 use plimsoll_files::{Limit, read_text};
-use plimsoll_lab::experiment::{RECORDS, VALUES};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 

@@ -8,7 +8,7 @@ mod spelled;
 use crate::commands::run;
 use crate::exit::{Ending, Failure};
 use plimsoll_base::units::Rate;
-use plimsoll_lab::experiment::Experiment;
+use plimsoll_experiment::Experiment;
 use request::Request;
 use serde_json::{Map, Value, json};
 use spelled::{SOURCE, Spelled};

@@ -3,8 +3,8 @@
 use crate::commands::doctor;
 use crate::exit::Failure;
 use crate::out;
+use plimsoll_experiment::Experiment;
 use plimsoll_lab::doctor::Stored;
-use plimsoll_lab::experiment::Experiment;
 use plimsoll_lab::preflight::{HostFacts, Outlook, Warning, look};
 
 /// What happens to a plan that cannot reach a rate that it states.

@@ -1,6 +1,5 @@
 //! `plimsoll report`: renders a recorded run again.
 
-use crate::commands::run::failure;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use clap::ValueEnum;
@@ -62,7 +61,7 @@ impl Format {
 
 /// Reads and renders it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
-    let mut view = plimsoll_lab::load_run(&args.run).map_err(failure)?;
+    let mut view = plimsoll_lab::load_run(&args.run)?;
     if let Some(ranges) = &args.ranges {
         view.set_ranges(ranges);
     }

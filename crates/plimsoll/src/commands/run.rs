@@ -1,12 +1,14 @@
 //! `plimsoll run`: one experiment, from its file to its report.
 
 use crate::commands::preflight::{self, Unreachable};
+use crate::environment::surroundings;
+use crate::examples::Example;
 use crate::exit::{Ending, Failure};
 use crate::live::Live;
 use crate::metrics::{Outside, Watchers};
 use crate::{clock, out, signals};
-use plimsoll_lab::experiment::{Disk, Experiment, Surroundings};
-use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome};
+use plimsoll_experiment::Experiment;
+use plimsoll_lab::{Progress, RunOptions, RunOutcome};
 use plimsoll_report::record::{TrialRow, VerdictResult};
 use plimsoll_report::render;
 use std::collections::BTreeMap;
@@ -30,7 +32,7 @@ pub struct Args {
 /// What every run can be told.
 #[derive(Debug, clap::Args)]
 pub struct Common {
-    /// Directory for the record of this run; must not exist [default: runs/<name>-<time>-<id>]
+    /// Directory for the record of this run; must not exist (default: `runs/`, name, time and id)
     #[arg(long)]
     out: Option<PathBuf>,
     /// Seed of everything random in the run [default: drawn and printed]
@@ -50,7 +52,7 @@ pub struct Common {
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let loaded = load(&args.path, &args.overrides)?;
     let earlier = match &args.resume {
-        Some(dir) => plimsoll_lab::load_trials(dir, &loaded).map_err(failure)?,
+        Some(dir) => plimsoll_lab::load_trials(dir, &loaded)?,
         None => Earlier::new(),
     };
     go_on(&loaded, &args.common, earlier)
@@ -61,30 +63,16 @@ type Earlier = BTreeMap<String, Vec<TrialRow>>;
 
 /// Loads an experiment file from disk and environment.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
+    if let Some(example) = path.to_str().and_then(Example::named)
+        && !path.exists()
+    {
+        let name = example.name;
+        return Err(Failure::Input(format!(
+            "there is no `{name}` here, but an example of that name: `plimsoll init {name}` writes it"
+        )));
+    }
     Experiment::load(path, overrides, &surroundings())
         .map_err(|problems| Failure::Input(problems.to_string()))
-}
-
-/// The files and variables that an experiment may refer to.
-pub fn surroundings() -> impl Surroundings {
-    Disk(variable)
-}
-
-/// The one place where the environment is read.
-pub fn variable(name: &str) -> Option<String> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "`${env:NAME}` and the user's directories are resolved here, in the binary"
-    )]
-    std::env::var(name).ok()
-}
-
-/// The names of variables that begin so, in order.
-pub fn variables_of(prefix: &str) -> Vec<String> {
-    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
-    names.sort();
-    names
 }
 
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
@@ -129,11 +117,11 @@ fn go_on(experiment: &Experiment, common: &Common, earlier: Earlier) -> Result<E
     let run = plimsoll_lab::run(experiment, &options, &mut show, stop);
     let outcome = runtime.block_on(outside.beside(run));
     live.close();
-    conclude(outcome.map_err(failure)?)
+    conclude(outcome?)
 }
 
 fn conclude(outcome: RunOutcome) -> Result<Ending, Failure> {
-    let view = plimsoll_lab::load_run(&outcome.dir).map_err(failure)?;
+    let view = plimsoll_lab::load_run(&outcome.dir)?;
     out::print(&render::terminal::render_within(&view, out::width()))?;
     if outcome.interrupted {
         return Ok(Ending::Interrupted);
@@ -153,15 +141,4 @@ fn default_directory(name: &str) -> PathBuf {
         .strftime("%Y%m%dT%H%M%SZ")
         .to_string();
     PathBuf::from("runs").join(format!("{name}-{time}-{:04x}", clock::seed() & 0xffff))
-}
-
-/// Which kind of failure a lab's is.
-pub fn failure(error: LabError) -> Failure {
-    let text = error.to_string();
-    match error.kind() {
-        ErrorKind::Input => Failure::Input(text),
-        ErrorKind::Environment => Failure::Environment(text),
-        ErrorKind::Internal => Failure::Internal(text),
-        ErrorKind::ComponentDied => Failure::ComponentDied(text),
-    }
 }

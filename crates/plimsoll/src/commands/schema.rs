@@ -29,7 +29,7 @@ enum Format {
 /// Prints it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let text = match args.format {
-        Format::Experiment => format!("{:#}\n", plimsoll_lab::schema::experiment()),
+        Format::Experiment => format!("{:#}\n", plimsoll_experiment::schema()),
         Format::Figures => format!("{:#}\n", plimsoll_report::diagnosis::schema()),
         Format::Gateway => plimsoll_gateway::schema(),
         Format::ShardMap => plimsoll_gateway::shard_map_schema(),

@@ -2,12 +2,13 @@
 
 use crate::commands::preflight::{self, Unreachable};
 use crate::commands::{gateway, mock, run};
+use crate::environment;
 use crate::exit::{Ending, Failure};
 use crate::out;
 use plimsoll_base::document::Document;
+use plimsoll_experiment::Experiment;
 use plimsoll_files::{Limit, read_text};
 use plimsoll_gateway::TykFile;
-use plimsoll_lab::experiment::Experiment;
 use std::path::{Path, PathBuf};
 
 /// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
@@ -54,7 +55,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     if is_gateway {
         return gateway(path, &document);
     }
-    let loaded = Experiment::of(document, &text, path, &run::surroundings());
+    let loaded = Experiment::of(document, &text, path, &environment::surroundings());
     experiment(&loaded.map_err(|problems| Failure::Input(problems.to_string()))?)
 }
 

@@ -184,7 +184,10 @@ fn while_the_process_before_drains_the_new_one_alone_answers_and_loads_nothing_a
     let slow = Server::start(&workspace, &["mock", "--port", "0", "--root-dir", "stubs"]);
     workspace.write(
         "gateway.yaml",
-        &configuration(slow.main(), "timeouts: { drain: 60s, leave: 60s }\n"),
+        &configuration(
+            slow.main(),
+            "timeouts: { drain: 60s, shutdown_delay: 60s }\n",
+        ),
     );
     let (gateway, place) = start(&workspace, "2");
     let admin = gateway.listening["admin"];
@@ -207,11 +210,11 @@ fn while_the_process_before_drains_the_new_one_alone_answers_and_loads_nothing_a
         );
     }
     signal(place.pid(), "HUP");
-    place.says("the configuration is loaded anew when it has ended", 1);
+    place.says("the configuration is reloaded when it has ended", 1);
     assert!(!workspace.read("log").contains("generation 2"));
     signal(gateway.pid(), "KILL");
     assert_eq!(gateway.ended(), None);
-    place.says("the configuration was loaded anew: generation 2", 1);
+    place.says("the configuration was reloaded: generation 2", 1);
     assert!(told(admin, reload).starts_with("HTTP/1.1 200 "));
 }
 

@@ -11,22 +11,26 @@ use std::path::PathBuf;
 
 const INTRODUCTION: &str = "# Strictness
 
-What mock, gateway and generator do with messages that two parsers could read differently. Generated from `crates/plimsoll/tests/strictness/`, where the exact bytes of every case are; the columns of mock and gateway are
-tested, whole and byte by byte, on every run. The peers' columns are what was seen once, of the versions named; `UPDATE=1 cargo test --test strictness -- --include-ignored` records them anew.
+What mock, gateway and generator do with messages that two parsers could read differently. Generated from
+`crates/plimsoll/tests/strictness/`, where the exact bytes of every case are; the columns of mock and gateway are tested, whole and byte by
+byte, on every run. The peers' columns are what was seen once, of the versions named;
+`UPDATE=1 cargo test --test strictness -- --include-ignored` records them anew.
 
 ";
 
 const REQUESTS: &str = "
-A request case is sent on a connection of its own with an innocent request behind it. The entries are the statuses that came back; then **open**, if the innocent request was answered in step, or **close**; **hangs**: the server waits
-for bytes that do not come. nginx and HAProxy stand in front of a hyper server, with their default strictness; `0…` is an answer without a head. A verdict says who is right where a peer differs: *ours*, or *either*, where
-the RFC leaves the choice and we take the stricter.
+A request case is sent on a connection of its own with an innocent request behind it. The entries are the statuses that came back; then
+**open**, if the innocent request was answered in step, or **close**; **hangs**: the server waits for bytes that do not come. nginx and
+HAProxy stand in front of a hyper server, with their default strictness; `0…` is an answer without a head. A verdict says who is right where
+a peer differs: *ours*, or *either*, where the RFC leaves the choice and we take the stricter.
 ";
 
 const RESPONSES: &str = "
 # Responses
 
-Sent by an upstream to our gateway. The entry is what the client got (`broken`: the connection was reset before the answer was complete) and what became of the upstream's connection: *reused* for the next request, or given up for a *new* one.
-The codec, which the generator uses too, refuses the same cases with a typed error.
+Sent by an upstream to our gateway. The entry is what the client got (`broken`: the connection was reset before the answer was complete) and
+what became of the upstream's connection: *reused* for the next request, or given up for a *new* one. The codec, which the generator uses
+too, refuses the same cases with a typed error.
 ";
 
 #[test]

@@ -9,16 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::modules::{Modules, Place};
 use crate::{files, none};
 
-/// Crates whose modules still need each other in circles. To be emptied, then deleted.
-const TIED: &[&str] = &[
-    "bench",
-    "plimsoll",
-    "plimsoll-base",
-    "plimsoll-http",
-    "plimsoll-lab",
-    "plimsoll-report",
-];
-
 /// One level: which of its modules needs which, with the places that say so.
 type Level = BTreeMap<(String, String), BTreeSet<String>>;
 
@@ -143,14 +133,8 @@ fn modules_of_a_level_need_each_other_one_way() {
                 floors.circles().len(),
                 floors.bound_to_their_parent(),
             );
-            match (TIED.contains(&name), tied) {
-                (true, 0) => offenders.push(format!("{name} is in TIED, and need not be")),
-                (true, _) => {}
-                (false, _) => {
-                    let told = floors.told().into_iter();
-                    offenders.extend(told.map(|line| format!("{name} {line}")));
-                }
-            }
+            let told = floors.told().into_iter();
+            offenders.extend(told.map(|line| format!("{name} {line}")));
         }
     }
     none(offenders, "modules of one level that need each other");

@@ -44,7 +44,7 @@ impl Sink {
         })
     }
 
-    fn insert(&mut self, entries: &[&Entry<'_>]) -> Result<(), Stumble> {
+    fn insert(&mut self, entries: &[&Entry<'_>]) -> Result<(), WriteError> {
         let rows = Rows::of(entries);
         let session = match &mut self.session {
             Some(session) => session,
@@ -63,8 +63,8 @@ impl Sink {
             let columns = rows.columns();
             let executed = client.execute_raw(&*insert, columns);
             tokio::select! {
-                done = executed => done.map(|_| ()).map_err(Stumble::Error),
-                ended = connection => ended.map_or_else(|error| Err(Stumble::Error(error)), |()| Err(Stumble::Ended)),
+                done = executed => done.map(|_| ()).map_err(WriteError::Error),
+                ended = connection => ended.map_or_else(|error| Err(WriteError::Error(error)), |()| Err(WriteError::Ended)),
             }
         }))
     }
@@ -88,7 +88,7 @@ impl super::Sink for Sink {
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
-enum Stumble {
+enum WriteError {
     #[error("{}", told(.0))]
     Error(#[source] Error),
     #[error("it closed the connection")]
@@ -99,7 +99,7 @@ enum Stumble {
     Withheld(#[from] Withheld),
 }
 
-impl Stumble {
+impl WriteError {
     /// Whether PostgreSQL objects to what a record says (classes 22 and 23 of its codes): it always will.
     fn is_about_the_records(&self) -> bool {
         let Self::Error(error) = self else {
@@ -120,15 +120,15 @@ fn told(error: &Error) -> String {
     }
 }
 
-async fn within<T>(work: impl Future<Output = Result<T, Stumble>>) -> Result<T, Stumble> {
+async fn within<T>(work: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
     let done = tokio::time::timeout(PATIENCE, work).await;
-    done.unwrap_or(Err(Stumble::Late))
+    done.unwrap_or(Err(WriteError::Late))
 }
 
 impl Session {
     /// Connects, and makes the table if it is missing.
-    async fn open(config: &Config, table: &str) -> Result<Self, Stumble> {
-        let (client, connection) = config.connect(NoTls).await.map_err(Stumble::Error)?;
+    async fn open(config: &Config, table: &str) -> Result<Self, WriteError> {
+        let (client, connection) = config.connect(NoTls).await.map_err(WriteError::Error)?;
         let mut connection: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(connection);
         let prepare = async {
             // Making it takes a right to make tables, which whoever made it beforehand need not have granted.
@@ -139,8 +139,8 @@ impl Session {
             client.prepare(&insertion(table)).await
         };
         let insert = tokio::select! {
-            prepared = prepare => prepared.map_err(Stumble::Error)?,
-            ended = &mut connection => return Err(ended.map_or_else(Stumble::Error, |()| Stumble::Ended)),
+            prepared = prepare => prepared.map_err(WriteError::Error)?,
+            ended = &mut connection => return Err(ended.map_or_else(WriteError::Error, |()| WriteError::Ended)),
         };
         Ok(Self {
             client,

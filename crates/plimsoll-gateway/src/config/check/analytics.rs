@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::{Checker, secrets};
 use crate::redis_server::{OPEN_PASSWORD, RedisConf};
-use crate::secrets::kept::Purpose;
+use crate::secrets::cached::Purpose;
 use crate::secrets::password::Password;
 use plimsoll_base::document::Path;
 use plimsoll_http::otlp::{Endpoint, Signal};
@@ -163,7 +163,7 @@ fn password(c: &mut Checker<'_>, at: &Path, written: Option<&SecretText>) -> Pas
     Password::new(secret)
 }
 
-/// A table, whose server is spoken to in clear. Nothing of the URL is shown: it may wrongly have a password in it.
+/// A table, whose server is spoken to in plaintext. Nothing of the URL is shown: it may wrongly have a password in it.
 fn table(c: &mut Checker<'_>, at: &Path, block: &PostgresqlBlock) -> Option<PostgresqlSink> {
     const EXAMPLE: &str =
         "this is no URL of a database: write `postgresql://user@host:port/database`";

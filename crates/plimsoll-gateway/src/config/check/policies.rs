@@ -10,7 +10,7 @@ use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::secrets::Secret;
-use crate::secrets::kept::Purpose;
+use crate::secrets::cached::Purpose;
 use plimsoll_base::document::Path;
 use plimsoll_http::decode::is_token;
 
@@ -79,7 +79,7 @@ fn accepted_key(c: &mut Checker<'_>, at: &Path, entry: &KeyEntry) -> Option<Acce
             return Some(
                 match secrets::secret(c, &at.key("key"), written, Purpose::Key)? {
                     Secret::Fixed(key) => Accepted::Known(Digest::of(key.as_bytes())),
-                    Secret::Kept(kept) => Accepted::Kept(kept),
+                    Secret::Cached(kept) => Accepted::Cached(kept),
                 },
             );
         }

@@ -9,7 +9,7 @@ use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::PathMatcher;
 use crate::policy::rules::reply::Reply;
 use crate::policy::rules::{Exemption, Rule, Rules, What};
-use crate::secrets::kept::Purpose;
+use crate::secrets::cached::Purpose;
 use plimsoll_base::document::{Entries, Path, Text};
 use std::sync::Arc;
 
@@ -100,9 +100,9 @@ fn reply(c: &mut Checker<'_>, at: &Path, block: &ReplyBlock) -> Reply {
 }
 
 fn breaker(c: &mut Checker<'_>, at: &Path, block: &BreakerBlock) -> Arc<Breaker> {
-    if *block.share <= 0.0 {
+    if *block.failure_ratio <= 0.0 {
         c.refuse(
-            at.key("share"),
+            at.key("failure_ratio"),
             "0 would open it at once: write for instance `50%`",
         );
     }
@@ -110,9 +110,9 @@ fn breaker(c: &mut Checker<'_>, at: &Path, block: &BreakerBlock) -> Arc<Breaker>
         c.refuse(at.key("samples"), "write at least 1");
     }
     Arc::new(Breaker::new(BreakerLimits {
-        share: *block.share,
+        failure_ratio: *block.failure_ratio,
         samples: block.samples,
-        rest: *block.rest,
+        open_for: *block.open_for,
         after: AfterRest::Try,
     }))
 }

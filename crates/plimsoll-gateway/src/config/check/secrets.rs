@@ -1,13 +1,13 @@
-//! What secrets mean: files and variables are read, and what AWS keeps is noted for the keeper.
+//! What secrets mean: files and variables are read, and what AWS keeps is noted for the refresher.
 
 use super::super::surroundings::Surroundings;
 use super::super::wire::secrets::{AwsBlock, CredentialsBlock, SecretText, SecretsBlock};
 use super::Checker;
 use crate::secrets::Secret;
 use crate::secrets::aws::{Reference, Source};
+use crate::secrets::cached::{CachedSecret, Purpose};
 use crate::secrets::credentials::{self, Credentials, Token};
-use crate::secrets::keeper::{Keeping, MOST, Settings};
-use crate::secrets::kept::{Kept, Purpose};
+use crate::secrets::refresher::{Keeping, MOST, Settings};
 use crate::secrets::schedule::Times;
 use plimsoll_base::document::{Document, Path, Problem, Problems};
 use plimsoll_http::Url;
@@ -26,7 +26,7 @@ pub(crate) struct Found {
     pub(super) region: Option<String>,
     pub(super) endpoint: Option<Url>,
     /// Secrets of AWS and where they are wanted.
-    pub(super) wanted: Vec<(Arc<Kept>, Problem)>,
+    pub(super) wanted: Vec<(Arc<CachedSecret>, Problem)>,
 }
 
 /// Secrets by their paths, and what of them is to be kept fresh.
@@ -77,7 +77,7 @@ pub(super) fn places(c: &mut Checker<'_>, block: Option<&SecretsBlock>) {
         }
         Ok(url) if url.scheme == "http" && !is_loopback(&url.host) && !in_clear => {
             let message = format!(
-                "`{text}` is in clear and not on loopback: write `https://…`, or `clear: true` if secrets may be seen on the way"
+                "`{text}` is in plaintext and not on loopback: write `https://…`, or `clear: true` if secrets may be seen on the way"
             );
             c.refuse(at, message);
         }
@@ -217,10 +217,10 @@ fn from_aws(c: &mut Checker<'_>, at: &Path, block: &AwsBlock, purpose: Purpose) 
         endpoint,
     };
     let key = block.key.clone();
-    let kept = Arc::new(Kept::new(Reference { source, key }, purpose));
+    let kept = Arc::new(CachedSecret::new(Reference { source, key }, purpose));
     let place = c.document.problem(at.key("secret"), "");
     c.found.wanted.push((Arc::clone(&kept), place));
-    Some(Secret::Kept(kept))
+    Some(Secret::Cached(kept))
 }
 
 /// `arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME`.
@@ -324,7 +324,7 @@ fn surrounding(c: &mut Checker<'_>) -> Option<credentials::Source> {
     }
 }
 
-/// Whether credentials may come from there in clear: this host, or what ECS and EKS have in its place.
+/// Whether credentials may come from there in plaintext: this host, or what ECS and EKS have in its place.
 fn is_host_of_containers(host: &str) -> bool {
     is_loopback(host) || ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"].contains(&host)
 }

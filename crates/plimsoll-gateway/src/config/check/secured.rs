@@ -10,7 +10,7 @@ use plimsoll_http::tls::{
     ClientTls, Identity, TlsError, TlsSettings, TlsVersion, Trust, certificates,
 };
 
-/// What connections to these endpoints are secured by; nothing in clear, or where it cannot be said.
+/// What connections to these endpoints are secured by; nothing in plaintext, or where it cannot be said.
 pub(super) fn upstream_tls(
     c: &mut Checker<'_>,
     at: &Path,
@@ -19,8 +19,7 @@ pub(super) fn upstream_tls(
 ) -> Option<UpstreamTls> {
     let first = endpoints.first()?;
     if endpoints.iter().any(|other| other.secured != first.secured) {
-        let message =
-            "some of these are spoken to over TLS and some in clear: make two upstreams of them";
+        let message = "some of these are spoken to over TLS and some in plaintext: make two upstreams of them";
         c.refuse(at.key("endpoints"), message);
         return None;
     }
@@ -29,7 +28,7 @@ pub(super) fn upstream_tls(
         (false, None) => None,
         (false, Some(_)) => {
             let message =
-                "its endpoints are spoken to in clear: write `https://…` there, or remove this";
+                "its endpoints are spoken to in plaintext: write `https://…` there, or remove this";
             c.refuse(at, message);
             None
         }

@@ -104,7 +104,7 @@ pub(in crate::config) enum RedisFormWord {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(in crate::config) struct PostgresqlBlock {
-    /// `postgresql://user@host:port/database`, in clear.
+    /// `postgresql://user@host:port/database`, in plaintext.
     pub(in crate::config) url: String,
     /// The user's password.
     #[deserr(default)]

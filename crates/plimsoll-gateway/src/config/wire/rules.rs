@@ -69,11 +69,11 @@ pub(in crate::config) struct ReplyBlock {
 #[schemars(deny_unknown_fields)]
 pub(in crate::config) struct BreakerBlock {
     /// It opens when this share of the exchanges within ten seconds failed, `50%`.
-    pub(in crate::config) share: ShareText,
+    pub(in crate::config) failure_ratio: ShareText,
     /// With fewer exchanges it does not judge.
     pub(in crate::config) samples: u32,
     /// How long it rejects; then one exchange tries for all.
-    pub(in crate::config) rest: DurationText,
+    pub(in crate::config) open_for: DurationText,
 }
 
 /// Header fields that are removed and set.

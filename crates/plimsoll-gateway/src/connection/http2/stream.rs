@@ -14,6 +14,7 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::{Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{
     Framing, Limits, Output, ProtocolError, ResponseReader, TcpClient, encode, pipe, stream,
 };
@@ -168,9 +169,9 @@ fn refuse(shard: &Shard, mut respond: SendResponse<Bytes>, error: &ProtocolError
     shard.current().tally.unrouted().answered(error.status());
     let mut response = Response::new(());
     *response.status_mut() = StatusCode::from_u16(error.status()).unwrap_or_default();
-    if respond.send_response(response, true).is_err() {
-        // The client has left.
-    }
+    respond
+        .send_response(response, true)
+        .ignored("the client has left");
 }
 
 /// Moves the request's body into the pipe, behind its head.
@@ -201,9 +202,7 @@ pub(super) async fn upload(
     if framing == Framing::Chunked {
         form::write_last_chunk(output.buffer(), trailers.as_ref());
     }
-    if output.flush().await.is_err() {
-        // As above.
-    }
+    output.flush().await.ignored("as above");
     Ok(())
 }
 

@@ -379,10 +379,10 @@ impl Request {
         assert!(reader.next_head().await.unwrap());
         let head = reader.head();
         let chain = [CertificateDer::from(&*client.der)];
-        let standing = Standing::of(&chain, service).unwrap();
+        let context = ClientContext::of(&chain, service).unwrap();
         let mut noted = String::new();
         let (index, path, options) = find(service, head, &mut noted).unwrap();
-        let destination = match destination(service, index, Some(&standing), self.changes()) {
+        let destination = match destination(service, index, Some(&context), self.changes()) {
             Ok(destination) => destination,
             Err(refused) if refused.held.is_some() => return Outcome::Held,
             Err(refused) => {
@@ -402,7 +402,7 @@ impl Request {
             peer: "192.0.2.1",
             trusted: self.trusted,
             secured: true,
-            certificate: &standing.fields,
+            certificate: &context.fields,
             pseudonym: &service.pseudonym,
             traceparent: None,
         };

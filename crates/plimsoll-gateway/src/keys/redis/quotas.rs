@@ -5,7 +5,7 @@
 //! admit between two turns.
 
 use super::account::Account;
-use super::talk::{Spending, Sum, Talk};
+use super::session::{RedisSession, Spending, Sum};
 use crate::keys::allowance::Quota;
 use crate::keys::key::Key;
 use crate::keys::unmet::Used;
@@ -36,14 +36,14 @@ impl Quotas {
     }
 
     /// Hears of which accounts others have spent.
-    pub(super) fn hear(&mut self, talk: &mut Talk) -> RedisResult<()> {
-        talk.spent_elsewhere(|account| _ = self.elsewhere.insert(account))
+    pub(super) fn hear(&mut self, session: &mut RedisSession) -> RedisResult<()> {
+        session.spent_elsewhere(|account| _ = self.elsewhere.insert(account))
     }
 
     /// Takes over what was spent of those.
-    pub(super) fn learn(&mut self, talk: &mut Talk, keys: &KeyStore) -> RedisResult<()> {
+    pub(super) fn learn(&mut self, session: &mut RedisSession, keys: &KeyStore) -> RedisResult<()> {
         let accounts = self.elsewhere.iter().cloned().collect();
-        for sum in talk.sums(accounts)? {
+        for sum in session.sums(accounts)? {
             take_over(&sum, keys);
         }
         self.elsewhere.clear();
@@ -51,14 +51,14 @@ impl Quotas {
     }
 
     /// Hands on what was counted since, and takes over what others counted. What Redis does not take is handed on the next time.
-    pub(super) fn share(&mut self, talk: &mut Talk, keys: &KeyStore) -> RedisResult<()> {
+    pub(super) fn share(&mut self, session: &mut RedisSession, keys: &KeyStore) -> RedisResult<()> {
         let mut spent = Vec::new();
         self.touched.retain(|hash| {
             let before = spent.len();
             keys.with(*hash, |key| spent.extend(untold(key)));
             spent.len() > before
         });
-        let added = talk.add_spent(&spent, |spending, sum, end| {
+        let added = session.add_spent(&spent, |spending, sum, end| {
             let Account { hash, scope } = &spending.account;
             let before = sum.saturating_sub(spending.untold.requests);
             let look = |key: &Key| {
@@ -73,7 +73,7 @@ impl Quotas {
                 self.near_end.insert(spending.account.clone());
             }
         });
-        talk.announce(&self.near_end)?;
+        session.announce(&self.near_end)?;
         self.near_end.clear();
         added
     }
@@ -191,12 +191,12 @@ mod tests {
     fn a_quota_that_was_reset_here_and_not_used_since_takes_nothing_from_the_others() {
         let redis = Redis::start(&[]).unwrap();
         let conf = RedisConf::parse(&format!("redis://{}", redis.address())).unwrap();
-        let mut talk = Talk::new(&conf, "one".to_owned());
-        talk.connect().unwrap();
+        let mut session = RedisSession::new(&conf, "one".to_owned());
+        session.connect().unwrap();
         let (keys, mut quotas) = (KeyStore::new(Limits::default()), Quotas::default());
         let (hash, now) = (KeyHash::of(b"a key"), 1_700_000_000);
-        let session = r#"{"quota_max": 9, "quota_renewal_rate": 60, "access_rights": {"a": {}}}"#;
-        keys.adopt(hash, session, Becomes::Reset, now);
+        let text = r#"{"quota_max": 9, "quota_renewal_rate": 60, "access_rights": {"a": {}}}"#;
+        keys.adopt(hash, text, Becomes::Reset, now);
         let quota = format!("quota-{}", hash.to_hex());
         redis.ask(&["SET", &quota, "5"]).unwrap();
         let mut spent_after = |used: u32| {
@@ -204,7 +204,7 @@ mod tests {
                 keys.with(hash, |key| key.spent(None).set_quota(u32::MAX - 1, used));
             }
             quotas.note([hash].into_iter());
-            quotas.share(&mut talk, &keys).unwrap();
+            quotas.share(&mut session, &keys).unwrap();
             redis.ask(&["GET", &quota]).unwrap()
         };
         assert_eq!(spent_after(0), "5");
@@ -218,8 +218,8 @@ mod tests {
     fn what_others_say_is_heard_once_also_where_redis_breaks_amid_it() {
         let redis = Redis::start(&[]).unwrap();
         let conf = RedisConf::parse(&format!("redis://{}", redis.address())).unwrap();
-        let mut talk = Talk::new(&conf, "one".to_owned());
-        talk.connect().unwrap();
+        let mut session = RedisSession::new(&conf, "one".to_owned());
+        session.connect().unwrap();
         let account = |number: usize| Account {
             hash: KeyHash::of(&number.to_be_bytes()),
             scope: None,
@@ -232,16 +232,18 @@ mod tests {
                 .unwrap();
         }
         let mut heard = Vec::new();
-        let broken = talk.spent_elsewhere(|account| {
+        let broken = session.spent_elsewhere(|account| {
             if heard.is_empty() {
                 redis.ask(&["CLIENT", "KILL", "TYPE", "normal"]).unwrap();
             }
             heard.push(account);
         });
         assert!(broken.is_err());
-        talk.disconnect();
-        talk.connect().unwrap();
-        talk.spent_elsewhere(|account| heard.push(account)).unwrap();
+        session.disconnect();
+        session.connect().unwrap();
+        session
+            .spent_elsewhere(|account| heard.push(account))
+            .unwrap();
         assert!(
             heard
                 .iter()

@@ -230,6 +230,15 @@ fn a_session_that_cannot_be_read_ends_the_one_before_it() {
     assert!(store.with(hash, |_| ()).is_none());
 }
 
+#[test]
+fn keys_of_other_gateways_beyond_the_room_are_counted() {
+    let store = KeyStore::new(Limits { keys: 1 });
+    for name in ["a", "b", "c"] {
+        store.adopt(KeyHash::of(name.as_bytes()), PLAIN, Quotas::Keep, NOW);
+    }
+    assert_eq!((store.len(), store.turned_away()), (1, 2));
+}
+
 /// Spends of what an API grants for itself; what is left.
 fn spend(store: &KeyStore, api: &str) -> Option<u32> {
     use super::super::allowance::Moment;

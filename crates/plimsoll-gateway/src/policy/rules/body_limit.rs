@@ -1,7 +1,7 @@
 //! How long a request's body may be, by the length that it states: one that states none is refused before it is read.
 
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use plimsoll_http::{Framing, RequestHead};
 
 /// A limit of bodies.
@@ -39,11 +39,11 @@ fn check(head: &RequestHead, limit: u64) -> Result<(), Answer> {
         Framing::Length(bytes) if bytes <= limit => Ok(()),
         Framing::Length(_) => {
             let message = format!("this path takes bodies of at most {limit} bytes");
-            Err(Answer::new(413, message).because(Cause::BodyTooLarge))
+            Err(Answer::new(413, message).because(ErrorKind::BodyTooLarge))
         }
         Framing::Chunked | Framing::UntilClose => {
             let message = "this path takes bodies of a stated length only";
-            Err(Answer::new(411, message).because(Cause::LengthRequired))
+            Err(Answer::new(411, message).because(ErrorKind::LengthRequired))
         }
     }
 }

@@ -4,7 +4,7 @@
 //! for at most that long.
 
 use crate::answer::Answer;
-use crate::cause::Cause;
+use crate::error_kind::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BreakerLimits {
     /// Share of failed exchanges, above 0 and at most 1, from which on it opens.
-    pub(crate) share: f64,
+    pub(crate) failure_ratio: f64,
     /// Exchanges within a window below which it does not judge; at least 1.
     pub(crate) samples: u32,
     /// How long it rejects.
-    pub(crate) rest: Duration,
+    pub(crate) open_for: Duration,
     /// What follows the rest.
     pub(crate) after: AfterRest,
 }
@@ -124,7 +124,7 @@ impl Breaker {
         };
         // Counts have twenty bits: a float holds them exactly.
         let share = failures as f64 / all as f64;
-        if all >= u64::from(self.limits.samples) && share >= self.limits.share {
+        if all >= u64::from(self.limits.samples) && share >= self.limits.failure_ratio {
             self.counts.store(0, Ordering::Relaxed);
             self.open_until
                 .store(self.rest_from(now), Ordering::Relaxed);
@@ -132,7 +132,7 @@ impl Breaker {
     }
 
     fn rest_from(&self, now: u64) -> u64 {
-        (now + nanos(self.limits.rest)).max(1)
+        (now + nanos(self.limits.open_for)).max(1)
     }
 }
 
@@ -143,7 +143,7 @@ fn nanos(time: Duration) -> u64 {
 fn rejection(wait: u64) -> Answer {
     let seconds = wait.div_ceil(1_000_000_000).max(1);
     Answer::new(503, "the upstream has failed too often: it is given a rest")
-        .because(Cause::BreakerOpen)
+        .because(ErrorKind::BreakerOpen)
         .with_field("Retry-After", seconds.to_string())
 }
 
@@ -155,9 +155,9 @@ mod tests {
 
     fn breaker(after: AfterRest) -> Breaker {
         Breaker::new(BreakerLimits {
-            share: 0.5,
+            failure_ratio: 0.5,
             samples: 4,
-            rest: Duration::from_secs(5),
+            open_for: Duration::from_secs(5),
             after,
         })
     }
@@ -220,9 +220,9 @@ mod tests {
     #[test]
     fn several_shards_count_together() {
         let breaker = Breaker::new(BreakerLimits {
-            share: 1.0,
+            failure_ratio: 1.0,
             samples: 40_000,
-            rest: Duration::from_secs(5),
+            open_for: Duration::from_secs(5),
             after: AfterRest::Try,
         });
         std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use crate::fields;
 use crate::secrets::Secret;
-use crate::secrets::kept::Purpose;
+use crate::secrets::cached::Purpose;
 use plimsoll_http::decode::is_token;
 use plimsoll_http::encode;
 

@@ -312,9 +312,11 @@ impl Lists<'_> {
             );
         }
         let breaker = Breaker::new(BreakerLimits {
-            share,
+            failure_ratio: share,
             samples: limit.samples.unwrap_or(1).max(1),
-            rest: Duration::from_secs(u64::from(limit.return_to_service_after.unwrap_or(0).max(1))),
+            open_for: Duration::from_secs(u64::from(
+                limit.return_to_service_after.unwrap_or(0).max(1),
+            )),
             after: match limit.disable_half_open_state {
                 Some(true) => AfterRest::Close,
                 _ => AfterRest::Try,

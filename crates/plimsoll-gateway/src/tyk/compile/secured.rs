@@ -38,7 +38,7 @@ impl Securing {
         }
     }
 
-    /// What connections to these endpoints are secured by; nothing in clear, or after a problem.
+    /// What connections to these endpoints are secured by; nothing in plaintext, or after a problem.
     pub(super) fn upstream_tls(
         &mut self,
         c: &mut Check<'_>,

@@ -96,7 +96,7 @@ impl Target {
 struct Split {
     endpoint: EndpointConfig,
     path: String,
-    /// It is `h2c`: HTTP/2 in clear.
+    /// It is `h2c`: HTTP/2 in plaintext.
     http2: bool,
 }
 

@@ -3,8 +3,8 @@
 use super::super::{Ending, Session};
 use super::ArmSearch;
 use crate::error::LabError;
-use crate::experiment::{Arm, Capacity};
 use crate::progress::Progress;
+use plimsoll_experiment::{Arm, Capacity};
 use plimsoll_report::capacity::intervene;
 use plimsoll_report::record::{EventKind, TrialRow};
 use plimsoll_report::summarise::Searched;

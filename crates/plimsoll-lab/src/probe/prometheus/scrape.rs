@@ -1,7 +1,7 @@
 //! One reading of an endpoint.
 
-use crate::experiment::PrometheusProbe;
 use crate::probe::get::get as ask;
+use plimsoll_experiment::PrometheusProbe;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;

@@ -16,6 +16,7 @@ use h2::RecvStream;
 use h2::client::{Builder, SendRequest};
 use http::response::Parts;
 use overheard::Overheard;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
@@ -107,9 +108,9 @@ impl Session {
             })?;
         let mut driver = JoinSet::new();
         driver.spawn_local(async move {
-            if connection.await.is_err() {
-                // Every stream that was under way says so itself.
-            }
+            connection
+                .await
+                .ignored("every stream that was under way says so itself");
         });
         Ok(Rc::new(Self {
             sender,

@@ -3,7 +3,7 @@
 use super::rig::{Answer, LONG, Server, count, iterations, open, open_for, plan, run, step};
 use crate::fragment::Fragment;
 use crate::plan::{Action, ConnectionPolicy, Load, Profile};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;
 

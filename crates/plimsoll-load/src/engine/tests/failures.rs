@@ -2,7 +2,7 @@
 
 use super::rig::{Answer, Outcome, Server, iterations, open, plan, run};
 use crate::plan::Plan;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::fragment::{Accounts, Fragment, Message, PhaseAccounts};
 use crate::plan::*;
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_http::{Limits, Listener, TcpServer, accept, encode};

@@ -2,7 +2,7 @@
 
 use super::rig::{LONG, Outcome, open, plan, run, step};
 use crate::plan::*;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -3,7 +3,8 @@
 use super::rig::{Answer, Server, count, plan};
 use crate::exchange::Exchange;
 use crate::fragment::{Fragment, Message};
-use plimsoll_base::outcome::{Outcome, OutcomeClass};
+use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::StepTally;
 use std::time::Duration;
 use tokio::sync::watch;

@@ -2,7 +2,7 @@
 
 use super::rig::{Answer, Server, iterations, open, open_for, plan, run, step};
 use crate::plan::{Action, Extract, Pacing, Source, Span};
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::GroupTally;
 use plimsoll_base::time_kind::TimeKind;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::User;
 use crate::clock::{Nanos, nanos};
 use crate::engine::dispatch::{Job, Sleep, Wake};
 use crate::engine::rounds::{Own, Rounds};
-use crate::engine::stage::Stage;
+use crate::engine::shard_state::ShardState;
 use crate::shifts::{Shift, shifts};
 use plimsoll_base::random::{Draw, Stream};
 use std::time::Duration;
@@ -16,73 +16,78 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(10);
 impl User {
     /// Carries out iterations until there are no more.
     pub(in crate::engine) async fn run(mut self) {
-        let stage = self.stage();
-        match &stage.rounds[self.seat().scenario] {
-            Rounds::Given => self.run_given(&stage).await,
-            Rounds::Own(own) => self.run_own(&stage, own).await,
+        let shard_state = self.shard_state();
+        match &shard_state.rounds[self.seat().scenario] {
+            Rounds::Given => self.run_given(&shard_state).await,
+            Rounds::Own(own) => self.run_own(&shard_state, own).await,
         }
     }
 
-    async fn run_given(&mut self, stage: &Stage) {
-        let mut wake = stage.parked(self.slot()).await;
+    async fn run_given(&mut self, shard_state: &ShardState) {
+        let mut wake = shard_state.parked(self.slot()).await;
         while let Wake::Job(job) = wake {
-            let Ok(walk) = self.begin(stage, stage.iteration(self.seat(), job.number)) else {
+            let Ok(cursor) =
+                self.begin(shard_state, shard_state.iteration(self.seat(), job.number))
+            else {
                 // The load is stopped at the pacer's next turn.
-                stage.forsaken(job);
+                shard_state.forsaken(job);
                 return;
             };
-            let end = self.iterate(stage, job, walk, stage.clock.now()).await;
-            wake = stage.next_job(self.slot(), end).await;
+            let end = self
+                .iterate(shard_state, job, cursor, shard_state.clock.now())
+                .await;
+            wake = shard_state.next_job(self.slot(), end).await;
         }
     }
 
-    async fn run_own(&mut self, stage: &Stage, own: &Own) {
+    async fn run_own(&mut self, shard_state: &ShardState, own: &Own) {
         let number = self.seat().number;
         let rank = u32::try_from(number - own.first).expect("invariant: there are fewer users");
         let mut draw = Draw::new(own.seed, Stream::Think, number as u64);
         for shift in shifts(&own.crowds, rank) {
             let first = shift.begin + own.spread(shift, &mut draw);
-            if self.work(stage, own, shift, first, &mut draw).await == Work::Dismissed {
+            if self.work(shard_state, own, shift, first, &mut draw).await == Work::Dismissed {
                 return;
             }
-            self.retire(stage);
+            self.retire(shard_state);
         }
     }
 
     /// Carries out iterations, the first intended for `first`, until the end of the shift.
     async fn work(
         &mut self,
-        stage: &Stage,
+        shard_state: &ShardState,
         own: &Own,
         shift: Shift,
         first: Nanos,
         draw: &mut Draw,
     ) -> Work {
-        let mut now = stage.clock.now();
+        let mut now = shard_state.clock.now();
         let mut intended = first;
         while intended < shift.end {
-            if !stage.may_begin(self.seat().scenario, intended) {
+            if !shard_state.may_begin(self.seat().scenario, intended) {
                 return Work::Dismissed;
             }
             if intended > now {
-                let sleep = stage.sleep(self.slot(), intended, Sleep::BetweenIterations);
+                let sleep = shard_state.sleep(self.slot(), intended, Sleep::BetweenIterations);
                 if sleep.await != Wake::Rung {
                     return Work::Dismissed;
                 }
-                now = stage.clock.now();
+                now = shard_state.clock.now();
             }
             let number = self.count() * own.number + (self.seat().number - own.first) as u64;
-            let Ok(walk) = self.begin(stage, stage.iteration(self.seat(), number)) else {
+            let Ok(cursor) = self.begin(shard_state, shard_state.iteration(self.seat(), number))
+            else {
                 return Work::Dismissed;
             };
-            stage.record(now).intended(intended);
+            shard_state.record(now).intended(intended);
             let job = Job {
                 number,
                 intended,
                 released: now,
                 assigned: now,
             };
-            now = self.iterate(stage, job, walk, now).await;
+            now = self.iterate(shard_state, job, cursor, now).await;
             let paced = intended.saturating_add(nanos(own.every.next(draw)));
             intended = paced.max(now.saturating_add(nanos(own.think.next(draw))));
             if self.is_refused() {

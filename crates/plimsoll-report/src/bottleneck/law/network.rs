@@ -15,16 +15,16 @@ pub(super) fn rule(case: &Case) -> Ruling {
     };
     if worst < LOST {
         return Ruling::ruled_out(format!(
-            "the network: {} of the segments were sent again",
+            "the network: {} of the segments were retransmitted",
             percent(worst)
         ));
     }
     Ruling::of(vec![cause(
         CauseKind::Network,
         None,
-        "Segments are lost on the way and sent again.".to_owned(),
+        "Segments are lost on the way and retransmitted.".to_owned(),
         vec![format!(
-            "{} of all segments were sent again",
+            "{} of all segments were retransmitted",
             percent(worst)
         )],
     )])

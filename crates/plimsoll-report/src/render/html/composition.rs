@@ -1,4 +1,4 @@
-//! What response times consist of: a bar per arm, and the figures of each part.
+//! Response time breakdown: a bar per arm, and the figures of each part.
 
 use super::arms;
 use crate::record::Summary;
@@ -30,7 +30,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @if let Some(rest) = composition::rest(summary) { p.sub { (rest) } }
     };
     super::section(
-        "What response times consist of",
+        "Response time breakdown",
         "The bar is the mean response time, cut where one part ends and the next begins: the generator's own lag, waiting for a free connection, making one where there was none, then the service time in two parts, up to the first byte of the answer and from there to its last. A part that did not happen has no sample: a connection that was kept was not made again.",
         content,
     )

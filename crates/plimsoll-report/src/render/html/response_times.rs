@@ -7,7 +7,7 @@ use super::{figure, legend};
 use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome::OutcomeClass;
+use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::time_kind::TimeKind;
 use plotters::style::RGBColor;
 

@@ -13,7 +13,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @if !speaking.is_empty() { (table(&speaking)) }
         details { summary { "All " (criteria(rows)) " criteria" } (table(&grouped(rows))) }
     };
-    super::section("Can it be trusted?", &trust(rows), content)
+    super::section("Validity", &trust(rows), content)
 }
 
 /// Whether a row has something to say beyond that it holds.
@@ -27,8 +27,8 @@ fn table(groups: &[Looked<'_>]) -> Markup {
         div.scroll tabindex="0" {
             table.criteria.sentences {
                 thead { tr {
-                    th.w scope="col" { "criterion, arm" } th scope="col" { "found" } th scope="col" { "limit" }
-                    th.w scope="col" { "holds" } th.w scope="col" { "in this arm" }
+                    th.w scope="col" { "criterion, arm" } th scope="col" { "value" } th scope="col" { "limit" }
+                    th.w scope="col" { "ok" } th.w scope="col" { "in this arm" }
                 } }
                 @for group in groups {
                     tbody {

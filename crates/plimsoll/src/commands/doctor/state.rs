@@ -1,6 +1,6 @@
 //! Where the generator's ceiling is kept: the user's state directory, as the XDG base directory specification has it.
 
-use crate::commands::run::variable;
+use crate::environment::variable;
 use plimsoll_lab::doctor::Stored;
 use std::path::PathBuf;
 

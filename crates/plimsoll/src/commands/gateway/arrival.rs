@@ -1,8 +1,9 @@
 //! What a gateway does when everything is set up, before it takes clients: it takes its predecessor's place, and says where it is.
 
 use super::predecessor::Predecessor;
-use crate::commands::run::variable;
+use crate::environment::variable;
 use crate::out;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_gateway::Serving;
 use std::ffi::OsString;
 use std::io;
@@ -78,9 +79,9 @@ impl Traces {
             })?;
         Ok(Arrival {
             prepared: Box::new(move || {
-                if prepared.send(()).is_err() {
-                    // The thread has panicked, and told.
-                }
+                prepared
+                    .send(())
+                    .ignored("the thread has panicked, and told");
             }),
             go,
             alone,

@@ -1,9 +1,10 @@
 //! The gateway whose place this process takes, if it was started for that.
 
 use super::channel::{Channel, Message};
-use crate::commands::run::variable;
+use crate::environment::variable;
 use crate::exit::Failure;
 use crate::out;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_gateway::Socket;
 use std::io;
 use std::os::fd::AsFd as _;
@@ -69,9 +70,9 @@ impl Predecessor {
 
     /// Says that this process serves, so that the one before may end; returns when that has ended, or `leaving` is true.
     pub fn release(self, leaving: &watch::Receiver<bool>) {
-        if self.channel.say(&Message::Serving).is_err() {
-            // It has gone already.
-        }
+        self.channel
+            .say(&Message::Serving)
+            .ignored("it has gone already");
         while !*leaving.borrow() {
             match self.channel.hear(Some(LOOK)) {
                 // It has nothing more to say: its end alone matters.

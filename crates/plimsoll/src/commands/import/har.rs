@@ -207,7 +207,7 @@ fn step(
         ));
         return None;
     };
-    let (body, media_type) = match request.body() {
+    let (body, media_type) = match body::of(request) {
         Ok(body) => body,
         Err(why) => {
             notes.push(format!("entry {number} is left out: {why}"));

@@ -5,6 +5,7 @@
 mod description;
 mod example;
 mod operation;
+mod parameters;
 mod security;
 mod style;
 mod tight;

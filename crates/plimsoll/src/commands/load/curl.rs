@@ -136,7 +136,11 @@ pub fn parse(
     command: &str,
     read: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Request, String> {
-    let mut words = words::split(command)?.into_iter();
+    let words = match prompt::is_meant(command) {
+        true => prompt::split(command),
+        false => words::split(command),
+    };
+    let mut words = words?.into_iter();
     match words.next() {
         Some(first) if is_curl(&first) => {}
         _ => return Err("must begin with `curl`".to_owned()),

@@ -1,8 +1,8 @@
 //! The experiment that a command line spells out, as if it were a file of the current directory.
 
-use crate::commands::run;
+use crate::environment;
+use plimsoll_experiment::Surroundings;
 use plimsoll_files::{Kinds, Limit, read_of};
-use plimsoll_lab::experiment::Surroundings;
 use std::io;
 use std::path::Path;
 
@@ -23,10 +23,10 @@ impl Surroundings for Spelled {
     }
 
     fn is_directory(&self, path: &Path) -> bool {
-        path != Path::new(SOURCE) && run::surroundings().is_directory(path)
+        path != Path::new(SOURCE) && environment::surroundings().is_directory(path)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        run::variable(name)
+        environment::variable(name)
     }
 }

@@ -31,10 +31,10 @@ pub struct Flags {
     /// Speak HTTP/1.1 only over TLS.
     #[arg(long)]
     disable_http2_tls: bool,
-    /// Speak HTTP/1.1 only in clear.
+    /// Speak HTTP/1.1 only in plaintext.
     #[arg(long)]
     disable_http2_plain: bool,
-    /// Do not listen in clear.
+    /// Do not listen in plaintext.
     #[arg(long, requires = "https_port")]
     disable_http: bool,
     /// Serve `/__admin` over TLS only.
@@ -43,12 +43,12 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Whether the mock listens in clear.
+    /// Whether the mock listens in plaintext.
     pub fn clear(&self) -> bool {
         !self.disable_http
     }
 
-    /// Whether a client in clear may speak HTTP/2.
+    /// Whether a client in plaintext may speak HTTP/2.
     pub fn http2_in_clear(&self) -> bool {
         !self.disable_http2_plain
     }

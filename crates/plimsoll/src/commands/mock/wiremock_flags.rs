@@ -12,7 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 /// What becomes of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum FlagEffect {
     /// The mock does what it asks for in any case.
     Fulfilled,
     /// It tunes something that the mock does not have: accepted, with a warning that says why.
@@ -23,7 +23,7 @@ enum Fate {
     Replaced(&'static str),
 }
 
-use Fate::{Fulfilled, NoEffect, Refused, Replaced};
+use FlagEffect::{Fulfilled, NoEffect, Refused, Replaced};
 
 /// Whether a flag is followed by a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const BROWSER: &str = "there is no browser proxying here";
 const REUSE: &str = "connections to other servers are kept for a while";
 
 /// Every flag of WireMock 3.13.2 but those of `mock.rs` and `mock/https.rs`.
-const FLAGS: &[(&str, Value, Fate)] = &[
+const FLAGS: &[(&str, Value, FlagEffect)] = &[
     ("async-response-enabled", Value::Optional, NoEffect(THREADS)),
     ("async-response-threads", Value::One, NoEffect(THREADS)),
     ("ca-keystore", Value::One, Refused),
@@ -130,7 +130,7 @@ const FLAGS: &[(&str, Value, Fate)] = &[
 
 /// The flags of these that a command line has.
 #[derive(Debug, Default)]
-pub struct Flags(Vec<(&'static str, Fate)>);
+pub struct Flags(Vec<(&'static str, FlagEffect)>);
 
 impl Flags {
     /// Says what has no effect, and refuses what cannot be done, all at once.

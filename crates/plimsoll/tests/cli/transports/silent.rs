@@ -39,7 +39,7 @@ fn loaded(target: SocketAddr, timeout: &str) -> (Account, String) {
     let begun = now();
     let finished = workspace.run_within(MEMORY, &args);
     assert!(now() - begun < IN_TIME, "{finished:?}");
-    // Everything failed, so nothing has passed; on a machine that stood still, it is not valid either.
+    // Everything failed, so nothing has passed; on a machine that stalled, it is not valid either.
     assert!(matches!(finished.code, Some(4 | 6)), "{finished:?}");
     (Account::of(&workspace, &finished), finished.stdout)
 }

@@ -1,15 +1,22 @@
 //! What a recorded request carried: recorders write it as a text, in base64, or as the parameters of a form.
 
-use super::wire::{Param, PostData};
+use super::wire::{Param, PostData, Request};
 use crate::commands::import::draft::{Body, Part, literal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The body, in the words of the experiment file.
+/// What a request carried, in the words of the experiment file, and the type of that as far as the recorder says.
 ///
 /// # Errors
 /// Why it cannot be sent again.
-pub fn of(data: &PostData) -> Result<Body, String> {
+pub fn of(request: &Request) -> Result<(Body, &str), String> {
+    let Some(data) = &request.post_data else {
+        return Ok((Body::None, ""));
+    };
+    Ok((of_data(data)?, data.mime_type.as_str()))
+}
+
+fn of_data(data: &PostData) -> Result<Body, String> {
     let is_form_data = data
         .mime_type
         .to_ascii_lowercase()
@@ -86,7 +93,7 @@ mod tests {
 
     fn check(json: &str, expected: Result<Body, &str>) {
         let data = serde_json::from_str(json).unwrap();
-        assert_eq!(of(&data), expected.map_err(str::to_owned), "{json}");
+        assert_eq!(of_data(&data), expected.map_err(str::to_owned), "{json}");
     }
 
     fn text(text: &str) -> Result<Body, &'static str> {

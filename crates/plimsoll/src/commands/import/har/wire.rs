@@ -2,9 +2,7 @@
 //!
 //! Recorders differ in what they leave out, and write `null` or `-1` for what they do not know: only what makes a request is required.
 
-use super::body;
 use super::time;
-use crate::commands::import::draft::Body;
 use serde::{Deserialize, Deserializer};
 
 #[derive(Debug, Deserialize)]
@@ -42,7 +40,7 @@ pub struct Request {
     #[serde(default, deserialize_with = "or_default")]
     pub headers: Vec<Field>,
     #[serde(default)]
-    post_data: Option<PostData>,
+    pub post_data: Option<PostData>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -130,18 +128,5 @@ impl Entry {
         let kind = response.content.mime_type.to_ascii_lowercase();
         WHOLE.iter().any(|start| kind.starts_with(start))
             || PARTS.iter().any(|part| kind.contains(part))
-    }
-}
-
-impl Request {
-    /// What it carried, and the type of that as far as the recorder says.
-    ///
-    /// # Errors
-    /// Why it cannot be sent again.
-    pub fn body(&self) -> Result<(Body, &str), String> {
-        let Some(data) = &self.post_data else {
-            return Ok((Body::None, ""));
-        };
-        Ok((body::of(data)?, data.mime_type.as_str()))
     }
 }

@@ -1,7 +1,7 @@
 //! What an operation requires of its caller, as variables that the caller sets.
 
 use super::description::Description;
-use super::operation::Parts;
+use super::parameters::Parts;
 use crate::commands::import::draft::slug;
 use serde_json::Value;
 

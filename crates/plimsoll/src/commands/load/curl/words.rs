@@ -1,10 +1,8 @@
-//! A shell command as the words that a POSIX shell would see, with bash's `$'…'`, which browsers write. One that was copied for the Windows
-//! prompt is left to [`super::prompt`].
+//! A shell command as the words that a POSIX shell would see, with bash's `$'…'`, which browsers write.
 //!
 //! Nothing is expanded: what a shell would have to run or look up first is refused, because a request with an unexpanded
 //! `$TOKEN` in it is not the request that was meant.
 
-use super::prompt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -13,9 +11,6 @@ use std::str::Chars;
 /// # Errors
 /// An unclosed quote, an expansion, or more than one command.
 pub fn split(command: &str) -> Result<Vec<String>, String> {
-    if prompt::is_meant(command) {
-        return prompt::split(command);
-    }
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = command.trim().chars().peekable();

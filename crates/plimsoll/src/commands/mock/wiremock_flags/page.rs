@@ -4,7 +4,7 @@
 //! `UPDATE=1 cargo test -p plimsoll flags` writes it. `help.txt` has the names that the real 3.13.2 tells.
 
 use super::super::Args;
-use super::{FLAGS, Fate};
+use super::{FLAGS, FlagEffect};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ const BEGIN: &str = "\n## The command line\n";
 const DIFFERS: &[(&str, &str)] = &[
     (
         "admin-api-require-https",
-        "calls in clear get 403, as there; it needs `--https-port`",
+        "calls in plaintext get 403, as there; it needs `--https-port`",
     ),
     (
         "allow-proxy-targets",
@@ -64,10 +64,10 @@ fn part() -> String {
         let fate = FLAGS.iter().find(|(name, _, _)| *name == flag);
         let note = DIFFERS.iter().find(|(name, _)| *name == flag);
         let (kind, word, why) = match (fate.map(|(_, _, fate)| fate), note) {
-            (Some(Fate::Fulfilled), _) => (0, "supported", "as it is in any case"),
-            (Some(Fate::NoEffect(why)), _) => (2, "accepted, with a warning", *why),
-            (Some(Fate::Replaced(by)), _) => (3, "**not**", *by),
-            (Some(Fate::Refused), _) => (3, "**not**", "refused by name"),
+            (Some(FlagEffect::Fulfilled), _) => (0, "supported", "as it is in any case"),
+            (Some(FlagEffect::NoEffect(why)), _) => (2, "accepted, with a warning", *why),
+            (Some(FlagEffect::Replaced(by)), _) => (3, "**not**", *by),
+            (Some(FlagEffect::Refused), _) => (3, "**not**", "refused by name"),
             (None, Some((_, why))) => (1, "differs", *why),
             (None, None) => {
                 assert!(acts_on(flag), "nothing is said of --{flag}");

@@ -1,0 +1,21 @@
+//! What a comparison found.
+
+use crate::rounds::Sides;
+use crate::row::Row;
+
+/// Rows, and what they rest on.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The rows of the table.
+    pub rows: Vec<Row>,
+    /// What is said of its readings at the foot of the table.
+    pub notes: Vec<String>,
+}
+
+impl Findings {
+    /// Rows that rest on the readings of some sides.
+    pub fn of<R>(rows: Vec<Row>, sides: &Sides<R>) -> Self {
+        let notes = vec![sides.note()];
+        Self { rows, notes }
+    }
+}

@@ -1,0 +1,542 @@
+//! The generator's plan for an arm, and its own verdict on it in terms of the file.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use plimsoll_base::document::{Path as Pointer, Segment};
+use plimsoll_load::plan::{self, Action, Choice, ConnectionPolicy, Plan, Scenario, Text};
+
+use super::Arm;
+use crate::load::connections;
+use crate::load::{Layer, Layers, Written};
+use crate::loader::Loader;
+use crate::scenario::{Act, Body, Matcher, Predicate, Step};
+use crate::template::{Reference, Value};
+
+impl Arm {
+    /// The generator's plan for this arm: `lookup` resolves the substitutions of paths, header values and bodies.
+    ///
+    /// # Errors
+    /// The first error of `lookup`.
+    pub fn plan<E>(
+        &self,
+        seed: u64,
+        shards: usize,
+        target: plan::Target,
+        mut lookup: impl FnMut(&Reference) -> Result<Value, E>,
+    ) -> Result<Plan, E> {
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            steps.push(plan_step(step, &mut lookup)?);
+        }
+        let mut values = Vec::new();
+        for (name, template) in &self.data.values {
+            let value = template.resolve(&mut lookup)?;
+            values.push((name.clone(), value.expose().to_owned()));
+        }
+        let mut scenarios = Vec::with_capacity(self.scenarios.len());
+        for scenario in &self.scenarios {
+            scenarios.push(Scenario {
+                name: scenario.name.clone(),
+                load: scenario.load.clone(),
+                program: actions(&scenario.program, &mut lookup)?,
+                iterations: scenario.iterations,
+            });
+        }
+        let host = host_of(&target.authority);
+        let port = target.addresses.first().map_or(0, SocketAddr::port);
+        let connections = connections::of_target(&self.settings.connections, host, port);
+        Ok(Plan {
+            seed,
+            shards,
+            target,
+            steps,
+            scenarios,
+            data: plan::Data {
+                values,
+                feeders: self
+                    .data
+                    .feeders
+                    .iter()
+                    .map(|feeder| feeder.plan.clone())
+                    .collect(),
+                dealing: self.dealing,
+                cookies: self.data.cookies,
+            },
+            warmup: self.settings.warmup,
+            duration: self.settings.duration,
+            connections,
+            pacing: self.settings.pacing,
+            timeout: self.settings.timeout,
+        })
+    }
+}
+
+impl Arm {
+    /// Its plan as far as the file decides it: any address and any value stand where the file says none.
+    pub fn outline(&self) -> Plan {
+        self.outline_with(|_| None)
+    }
+
+    /// The same, with some values as they are.
+    fn outline_with(&self, held: impl Fn(&Reference) -> Option<String>) -> Plan {
+        let sources = &self.settings.connections.sources;
+        let source = sources
+            .first()
+            .copied()
+            .unwrap_or(Ipv4Addr::LOCALHOST.into());
+        let target = plan::Target {
+            authority: "target".to_owned(),
+            // Of the kind from which it will be reached: the target's own is not known yet.
+            addresses: vec![SocketAddr::new(source, 80)],
+        };
+        let anything = |reference: &Reference| {
+            let value = held(reference).unwrap_or_else(|| "/".to_owned());
+            Ok::<_, Infallible>(Value::Plain(value))
+        };
+        let Ok(plan) = self.plan(0, 1, target, anything);
+        plan
+    }
+
+    /// By step: the names under which results of its checks are counted. What only a run knows of one is `…`, with all that follows.
+    pub(crate) fn checks(&self) -> Vec<Vec<String>> {
+        const UNKNOWN: char = '\u{1}';
+        let known = |name: String| match name.split_once(UNKNOWN) {
+            Some((known, _)) => format!("{known}…"),
+            None => name,
+        };
+        let plan = self.outline_with(|_| Some(UNKNOWN.to_string()));
+        let of_step = |step: &plan::Step| step.checks().into_iter().map(known).collect();
+        plan.steps.iter().map(of_step).collect()
+    }
+}
+
+fn plan_step<E>(
+    step: &Step,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<plan::Step, E> {
+    let mut headers = Vec::with_capacity(step.headers.len());
+    for (name, value) in &step.headers {
+        headers.push((name.clone(), value.text(&mut *lookup)?));
+    }
+    let mut also = Vec::with_capacity(step.check.also.len());
+    for (predicate, _) in &step.check.also {
+        also.push(plan_predicate(predicate, lookup)?);
+    }
+    Ok(plan::Step {
+        name: step.name.clone(),
+        method: step.method.to_owned(),
+        path: step.path.text(&mut *lookup)?,
+        headers,
+        body: body(&step.body, lookup)?,
+        timeout: step.timeout,
+        pause: step.pause,
+        check: plan::Check {
+            status: step.check.status.clone(),
+            also,
+        },
+        extract: step.extract.clone(),
+        follow: step
+            .follow
+            .map(|(most, series)| plan::Follow { most, series }),
+    })
+}
+
+fn body<E>(
+    body: &Body,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<Text, E> {
+    Ok(match body {
+        Body::Empty => Text::default(),
+        Body::Inline(template) => template.text(&mut *lookup)?,
+        Body::File { bytes, .. } => bytes.clone().into(),
+        Body::Parts(parts) => {
+            let mut pieces = Vec::new();
+            for part in parts {
+                pieces.extend(self::body(part, lookup)?.0);
+            }
+            Text(pieces)
+        }
+    })
+}
+
+fn plan_predicate<E>(
+    predicate: &Predicate,
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<plan::Predicate, E> {
+    let mut matcher = |matcher: &Matcher| {
+        Ok(match matcher {
+            Matcher::Equals(text) => plan::Match::Equals(text.text(&mut *lookup)?),
+            Matcher::Contains(text) => plan::Match::Contains(text.text(&mut *lookup)?),
+            Matcher::Matches(pattern) => plan::Match::Matches(pattern.clone()),
+        })
+    };
+    Ok(match predicate {
+        Predicate::Header(name, value) => plan::Predicate::Header {
+            name: name.clone(),
+            value: value.as_ref().map(matcher).transpose()?,
+        },
+        Predicate::Body(value) => plan::Predicate::Body(matcher(value)?),
+        Predicate::JsonPath(path, equals) => plan::Predicate::JsonPath {
+            path: path.clone(),
+            equals: match equals {
+                Some(text) => Some(text.text(&mut *lookup)?),
+                None => None,
+            },
+        },
+        Predicate::Size(least, most) => plan::Predicate::Size {
+            least: *least,
+            most: *most,
+        },
+        Predicate::ResponseTime(below) => plan::Predicate::ResponseTime(*below),
+    })
+}
+
+fn actions<E>(
+    acts: &[Act],
+    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
+) -> Result<Vec<Action>, E> {
+    let mut converted = Vec::with_capacity(acts.len());
+    for act in acts {
+        converted.push(match act {
+            Act::Step(step) => Action::Step(*step),
+            Act::Pause(span) => Action::Pause(*span),
+            Act::Mix(choices) => {
+                let mut weighted = Vec::with_capacity(choices.len());
+                for (weight, acts) in choices {
+                    weighted.push(Choice {
+                        weight: *weight,
+                        actions: actions(acts, lookup)?,
+                    });
+                }
+                Action::Mix(weighted)
+            }
+            Act::Repeat(times, acts) => Action::Repeat {
+                times: *times,
+                actions: actions(acts, lookup)?,
+            },
+            Act::Group(name, acts) => Action::Group {
+                name: name.clone(),
+                actions: actions(acts, lookup)?,
+            },
+            Act::If(condition, then, otherwise) => Action::If {
+                condition: plan::Condition {
+                    left: condition.left.text(&mut *lookup)?,
+                    comparison: condition.comparison,
+                    right: condition.right.text(&mut *lookup)?,
+                },
+                then: actions(then, lookup)?,
+                otherwise: actions(otherwise, lookup)?,
+            },
+        });
+    }
+    Ok(converted)
+}
+
+/// Where the file says what is not a step's own.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    /// By scenario: where its load is written, the common one first ...
+    pub(super) stacks: &'a [Vec<Layer<'a>>],
+    /// ... and which part of it where.
+    pub(super) written: &'a [Written],
+    pub(super) conditions: &'a [Pointer],
+    pub(super) pauses: &'a [Pointer],
+    /// Of the arm.
+    pub(super) headers_at: &'a Pointer,
+}
+
+/// The host of an authority, without its port and without the brackets of an IPv6 address.
+fn host_of(authority: &str) -> &str {
+    let (host, _) = match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']').unwrap_or((bracketed, "")),
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    host
+}
+
+/// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
+pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
+    // A key is read before the load, and judged as it is.
+    let key = |reference: &Reference| {
+        let held = loader.held(reference);
+        held.filter(|text| text.contains("-----BEGIN "))
+    };
+    let Err(problems) = arm.outline_with(key).check() else {
+        return;
+    };
+    for problem in problems.0 {
+        let at = place(loader, &problem.path, arm, places);
+        loader.refuse(at, problem.message);
+    }
+}
+
+/// Where in the file a field of the plan is written.
+fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Pointer {
+    let Places {
+        stacks,
+        written,
+        conditions,
+        pauses,
+        headers_at,
+    } = places;
+    let path = Pointer::from(field);
+    let (scenario, path) = match path.segments() {
+        [Segment::Key(key), Segment::Index(index), rest @ ..] if key == "scenarios" => {
+            (*index, rest)
+        }
+        path => (0, path),
+    };
+    let layers = Layers::new(&stacks[scenario]);
+    let step = |index: &usize| (arm.steps[*index].place.clone(), &arm.steps[*index]);
+    match path {
+        [Segment::Key(key), Segment::Index(index)] if key == "conditions" => conditions
+            .get(*index)
+            .cloned()
+            .unwrap_or_else(Pointer::root),
+        [Segment::Key(key), Segment::Index(index)] if key == "pauses" => {
+            pauses.get(*index).cloned().unwrap_or_else(Pointer::root)
+        }
+        [
+            Segment::Key(data),
+            Segment::Key(list),
+            Segment::Index(index),
+            rest @ ..,
+        ] if data == "data" => data_place(arm, list, *index, rest),
+        [
+            Segment::Key(steps),
+            Segment::Index(index),
+            Segment::Key(key),
+            Segment::Index(header),
+        ] if steps == "steps" && key == "headers" => {
+            let (at, step) = step(index);
+            let name = &step.headers[*header].0;
+            let of_arm = headers_at.key(name);
+            if loader.is_written(&of_arm) {
+                of_arm
+            } else {
+                at.key("headers").key(name)
+            }
+        }
+        [Segment::Key(steps), Segment::Index(index), rest @ ..] if steps == "steps" => {
+            let (at, step) = step(index);
+            of_step(step, at, rest)
+        }
+        [Segment::Key(connections), rest @ ..] if connections == "connections" => {
+            of_connections(loader, rest, arm, layers)
+        }
+        [Segment::Key(load), rest @ ..] if load == "load" => {
+            written[scenario].place(loader, layers, rest)
+        }
+        [.., Segment::Key(key)] => layers.place(loader, key),
+        _ => Pointer::root(),
+    }
+}
+
+/// Where what belongs to a step is written.
+fn of_step(step: &Step, at: Pointer, rest: &[Segment]) -> Pointer {
+    match rest {
+        [Segment::Key(key)] if key == "path" => at.key(&step.method.to_ascii_lowercase()),
+        [
+            Segment::Key(check),
+            Segment::Key(also),
+            Segment::Index(index),
+        ] if check == "check" && also == "also" => step.check.also[*index].1.clone(),
+        [Segment::Key(extract), Segment::Index(index)] if extract == "extract" => {
+            at.key("extract").key(&step.extract[*index].name)
+        }
+        rest => rest.iter().fold(at, |at, segment| match segment {
+            Segment::Key(key) => at.key(key),
+            Segment::Index(index) => at.index(*index),
+        }),
+    }
+}
+
+/// Where a constant or a feeder is written.
+fn data_place(arm: &Arm, list: &str, index: usize, rest: &[Segment]) -> Pointer {
+    let at = Pointer::root().key(list);
+    if list == "values" {
+        return at.key(&arm.data.values[index].0);
+    }
+    let feeder = &arm.data.feeders[index];
+    let at = at.key(&feeder.plan.name);
+    match rest {
+        [Segment::Key(key)] if key == "text" => at.key(feeder.key),
+        [Segment::Key(key)] => at.key(key),
+        _ => at,
+    }
+}
+
+/// Where in the file a field of the plan's connections is written.
+fn of_connections(
+    loader: &Loader<'_>,
+    field: &[Segment],
+    arm: &Arm,
+    layers: Layers<'_>,
+) -> Pointer {
+    let shared = matches!(arm.settings.connections.policy, ConnectionPolicy::Shared(_));
+    let key = |segment: &Segment| match segment {
+        Segment::Key(key) => key.clone(),
+        Segment::Index(index) => index.to_string(),
+    };
+    match field.iter().map(key).collect::<Vec<_>>().as_slice() {
+        [first, rest @ ..] if first == "tls" => {
+            let at = layers.place(loader, "tls");
+            let at = rest.iter().fold(at, |at, key| at.key(key));
+            let one = layers.place(loader, "tls").key("key");
+            if loader.is_written(&at) || !loader.is_written(&one) {
+                at
+            } else {
+                one
+            }
+        }
+        [key] => layers.place(
+            loader,
+            match key.as_str() {
+                "shared" => "shared_connections",
+                "exchanges" => "exchanges_per_connection",
+                "policy" if shared => "shared_connections",
+                "policy"
+                    if arm.settings.connections.policy == ConnectionPolicy::PerExchange
+                        && !loader.is_written(&layers.place(loader, "connection_per")) =>
+                {
+                    "keep_alive"
+                }
+                "policy" => "connection_per",
+                key => key,
+            },
+        ),
+        _ => layers.place(loader, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::secret::Secret;
+
+    const FILE: &str = "
+version: 1
+name: x
+components: { upstream: { mock: {} } }
+scenario:
+  - { post: /a, headers: { Via: \"${upstream.host}\" }, body: 'x ${secret.key}', pause: 1s }
+  - { post: /b, body_file: body.bin }
+load: { rate: 10/s, duration: 5s }
+";
+
+    #[test]
+    fn pauses_stand_in_steps_and_alone() {
+        let file = "
+version: 1
+name: x
+components: { upstream: { mock: {} } }
+scenario:
+  - { pause: { lognormal: { median: 2s, sigma: 0.5 } } }
+  - { get: /a, pause: { uniform: [1s, 3s] } }
+  - { pause: { exponential: 2s } }
+  - { get: /b, pause: 1s }
+load: { rate: 10/s, duration: 5s }
+";
+        let experiment = Memory::new(file, &[]).load(&[]).unwrap();
+        let arm = experiment.arm("main").unwrap();
+        let pauses: Vec<String> = arm
+            .steps
+            .iter()
+            .map(|step| step.pause.to_string())
+            .collect();
+        assert_eq!(pauses, ["1.00 s to 3.00 s", "1.00 s"]);
+        insta::assert_snapshot!(format!("{:?}", arm.scenarios[0].program), @"[Pause(Lognormal { median: 2s, sigma: 0.5 }), Step(0), Pause(Exponential { mean: 2s }), Step(1)]");
+    }
+
+    /// The scenarios of a plan: name, load and program.
+    fn scenarios(scenarios: &str, load: &str) -> String {
+        let file = format!(
+            "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nscenarios:\n{scenarios}\nload: {load}\n"
+        );
+        let experiment = Memory::new(&file, &[]).load(&[]).unwrap();
+        let arm = experiment.arm("main").unwrap();
+        let target = plan::Target {
+            authority: "localhost:80".to_owned(),
+            addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 80))],
+        };
+        let lookup = |_: &Reference| Ok::<_, Infallible>(Value::Plain(String::new()));
+        let Ok(plan) = arm.plan(7, 2, target, lookup);
+        plan.check().unwrap();
+        assert_eq!(plan.data.dealing, plan::Dealing::Needed);
+        let shown = plan.scenarios.iter().map(|scenario| {
+            let Scenario {
+                name,
+                load,
+                program,
+                iterations,
+            } = scenario;
+            let limit = iterations.map_or(String::new(), |most| format!(", {most} iterations"));
+            format!("{name}: {load}{limit}: {program:?}")
+        });
+        shown.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn scenarios_share_a_load_by_weight() {
+        let weights = "  browse: { weight: 9, steps: [{ get: /a }] }\n  buy: { weight: 1, steps: [{ get: /b }, { get: /c }] }";
+        insta::assert_snapshot!(
+            scenarios(weights, "{ rate: 10/s, duration: 5s }"),
+            @r#"main: 10/s over 50 connections: [Mix([Choice { weight: 9, actions: [Group { name: "browse", actions: [Step(0)] }] }, Choice { weight: 1, actions: [Group { name: "buy", actions: [Step(1), Step(2)] }] }])]"#
+        );
+    }
+
+    #[test]
+    fn scenarios_have_their_own_loads_over_the_common_one() {
+        let loads = "  browse: { load: { rate: 90/s }, steps: [{ get: /a }] }\n  buy: { load: { users: 3, think: 1s, iterations: 60 }, steps: [{ get: /b }] }\n  check: { load: { profile: poisson }, steps: [{ get: /c }] }";
+        insta::assert_snapshot!(
+            scenarios(loads, "{ rate: 1/s, duration: 5s }"),
+            @r#"
+        browse: 90/s over 50 connections: [Group { name: "browse", actions: [Step(0)] }]
+        buy: 3 users who think 1.00 s, 60 iterations: [Group { name: "buy", actions: [Step(1)] }]
+        check: 1/s (Poisson) over 50 connections: [Group { name: "check", actions: [Step(2)] }]
+        "#
+        );
+    }
+
+    #[test]
+    fn the_host_of_an_authority_has_neither_port_nor_brackets() {
+        for authority in ["a.example", "a.example:8080"] {
+            assert_eq!(host_of(authority), "a.example");
+        }
+        for authority in ["[::1]", "[::1]:8080"] {
+            assert_eq!(host_of(authority), "::1");
+        }
+    }
+
+    #[test]
+    fn a_plan_has_its_substitutions_made() {
+        let experiment = Memory::new(FILE, &[("e/body.bin", "\u{1}binary")])
+            .load(&[])
+            .unwrap();
+        let target = plan::Target {
+            authority: "localhost:80".to_owned(),
+            addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 80))],
+        };
+        let lookup = |reference: &Reference| {
+            Ok::<_, Infallible>(if reference.is_secret() {
+                Value::Secret(Secret::new("s3cret"))
+            } else {
+                Value::Plain("localhost".to_owned())
+            })
+        };
+        let Ok(plan) = experiment.arm("main").unwrap().plan(7, 2, target, lookup);
+        plan.check().unwrap();
+        let step = &plan.steps[0];
+        let headers = [("Via", "localhost")];
+        assert_eq!(
+            step.headers,
+            headers.map(|(name, value)| (name.to_owned(), value.into()))
+        );
+        assert_eq!(step.body, "x s3cret".into());
+        assert_eq!((step.method.as_str(), &step.path), ("POST", &"/a".into()));
+        assert_eq!(plan.steps[1].body, b"\x01binary".to_vec().into());
+        assert_eq!((plan.seed, plan.shards), (7, 2));
+    }
+}

@@ -1,0 +1,28 @@
+//! What is taken down of requests for their records, by the configuration of these.
+
+use crate::config::AnalyticsConfig;
+
+/// What records say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordSpec {
+    /// More than our own lines.
+    pub(crate) wide: bool,
+    /// Bytes of each body, in detail.
+    pub(crate) body: usize,
+    /// Requests that no API answers leave records, too.
+    pub(crate) unrouted: bool,
+    /// Addresses whose requests leave none.
+    pub(crate) ignored: Vec<String>,
+}
+
+impl RecordSpec {
+    /// Of records as they are configured.
+    pub(crate) fn of(config: &AnalyticsConfig) -> Self {
+        Self {
+            wide: config.is_wide(),
+            body: config.body,
+            unrouted: config.unrouted,
+            ignored: config.ignored.clone(),
+        }
+    }
+}

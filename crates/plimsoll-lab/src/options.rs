@@ -1,0 +1,28 @@
+//! What a run needs beside its experiment.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use crate::preflight::Warning;
+use plimsoll_experiment::Surroundings;
+use plimsoll_report::live::Totals;
+use plimsoll_report::record::TrialRow;
+
+/// What a run needs beside its experiment.
+pub struct RunOptions<'a> {
+    /// The run directory, which must not exist.
+    pub out: PathBuf,
+    /// Keys everything random in the run.
+    pub seed: u64,
+    /// Our own executable: components of ours, the generator and shims are it.
+    pub executable: PathBuf,
+    /// Files and variables that the experiment refers to.
+    pub surroundings: &'a dyn Surroundings,
+    /// What the person was told before the run began: recorded as its first warnings, and as notes of their arms.
+    pub warnings: &'a [Warning],
+    /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
+    pub totals: Option<&'a Mutex<Totals>>,
+    /// Trials of an earlier run that searches go on from, by arm.
+    pub earlier: BTreeMap<String, Vec<TrialRow>>,
+}

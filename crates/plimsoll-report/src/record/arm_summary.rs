@@ -1,0 +1,123 @@
+//! What `summary.json` says of one arm.
+
+use super::arm::LoadModel;
+use super::capacity::CapacitySummary;
+use super::cause::Bottleneck;
+use super::comparison::Added;
+use super::drift::Drift;
+use super::level::LevelSummary;
+use super::parts::{
+    ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
+};
+use super::ranges::RangeSummary;
+use super::strain::HostStrain;
+use super::times::{Statistic, TimeStatistics, Times};
+use indexmap::IndexMap;
+use plimsoll_base::tally::CheckCount;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What one arm did over all blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArmSummary {
+    /// Where its load went.
+    pub target: String,
+    /// How arrivals came about.
+    pub model: LoadModel,
+    /// Measured seconds over all blocks, without warm-up.
+    pub seconds: f64,
+    /// Planned arrivals per second; `null` in the closed model.
+    pub offered_per_s: Option<f64>,
+    /// Throughput: exchanges that were answered within the measured time, per second of it; `null` when nothing was measured.
+    pub achieved_per_s: Option<f64>,
+    /// Goodput: of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
+    /// Arrivals in the measured time.
+    pub intended: u64,
+    /// Arrivals that were started.
+    pub sent: u64,
+    /// Exchanges without an outcome at the end.
+    pub in_flight: u64,
+    /// Exchanges by how they ended.
+    pub outcomes: Outcomes,
+    /// Exchanges that were not answered by why, below their outcome; what did not happen is absent. An outcome's reasons add up to it.
+    #[serde(default)]
+    pub reasons: Reasons,
+    /// Arrivals that were never started.
+    pub dropped: u64,
+    /// Connections that were made; `null` in records that do not say.
+    #[serde(default)]
+    pub connected: Option<u64>,
+    /// Kept connections that the target had closed by the time they were needed again, and in whose place another was made before
+    /// anything was sent; `null` in records that do not say.
+    #[serde(default)]
+    pub reconnected: Option<u64>,
+    /// Exchanges that were not answered or whose check failed.
+    pub failed: u64,
+    /// `failed` over all exchanges with a result; `null` when there was none.
+    pub failed_share: Option<f64>,
+    /// The times.
+    #[serde(flatten)]
+    pub times: Times,
+    /// Response times of what failed otherwise than at its deadline: answers whose checks failed, connections that were refused or lost.
+    #[serde(default)]
+    pub failed_time: TimeStatistics,
+    /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
+    pub added: Option<Added>,
+    /// Exchanges that passed, by range of their response time.
+    #[serde(default)]
+    pub ranges: Vec<RangeSummary>,
+    /// The same per step of the scenario.
+    pub by_step: IndexMap<String, StepSummary>,
+    /// Groups of steps, those within others after the name of these: `outer/inner`.
+    #[serde(default)]
+    pub by_group: IndexMap<String, GroupSummary>,
+    /// What failed, by step and kind, the most frequent first.
+    #[serde(default)]
+    pub failures: Vec<FailureSummary>,
+    /// Checks by name, over all steps.
+    pub checks: BTreeMap<String, CheckCount>,
+    /// Resources by component, over this arm's measured time.
+    pub components: IndexMap<String, ComponentSummary>,
+    /// The machine over this arm's measured time.
+    #[serde(default)]
+    pub host: HostStrain,
+    /// What gives way first; `null` with `compare`, which does not ask, and where it was not seen.
+    #[serde(default)]
+    pub bottleneck: Option<Bottleneck>,
+    /// The figures of each block.
+    pub by_block: Vec<BlockSummary>,
+    /// The figures of each level, ascending; empty unless the method is `levels`. The arm's own figures are then those of all levels together.
+    #[serde(default)]
+    pub levels: Vec<LevelSummary>,
+    /// How response times of levels changed with time, where they did; `null` too where there is too little to tell by.
+    #[serde(default)]
+    pub drift: Option<Drift>,
+    /// What the search found; `null` unless the method is `capacity`. The arm's own figures are then those of one trial: the one that stands
+    /// for the lower bound.
+    #[serde(default)]
+    pub capacity: Option<CapacitySummary>,
+    /// Sentences that belong beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// One block of one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockSummary {
+    /// The block, from 1.
+    pub block: u32,
+    /// Exchanges that were answered within the measured time, per second of it.
+    pub achieved_per_s: Option<f64>,
+    /// Of these, the answers that passed their checks.
+    #[serde(default)]
+    pub good_per_s: Option<f64>,
+    /// Exchanges that were not answered or whose check failed.
+    pub failed: u64,
+    /// Response times of the block.
+    pub response_time: TimeStatistics,
+    /// Figures of this block that enter no difference, because a criterion of validity reaches them.
+    #[serde(default)]
+    pub void_for: Vec<Statistic>,
+}

@@ -1,0 +1,68 @@
+//! Why something could not be measured.
+
+use rustix::io::Errno;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What came back.
+        source: std::io::Error,
+    },
+    /// What was measured did not behave as the measurement needs it.
+    #[error("{0}")]
+    Measured(String),
+    /// This machine lacks something.
+    #[error("{0}")]
+    Missing(String),
+    /// The arguments ask for what there is not.
+    #[error("{0}")]
+    Asked(String),
+    /// The program was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// An error of the system.
+    pub fn io(what: impl Into<String>, source: std::io::Error) -> Self {
+        let what = what.into();
+        Self::Io { what, source }
+    }
+
+    /// Wraps an error of the system with what was tried.
+    pub fn when(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+
+    /// An error that came of touching a process that shall be running. That it is gone is its own failure, not the machine's: ESRCH, and
+    /// under `/proc` ENOENT.
+    pub fn at_process(what: impl Into<String>, source: std::io::Error) -> Self {
+        let gone = [Errno::SRCH, Errno::NOENT].map(|errno| Some(errno.raw_os_error()));
+        if gone.contains(&source.raw_os_error()) {
+            return Self::Measured(format!("{}: the process has vanished", what.into()));
+        }
+        Self::io(what, source)
+    }
+
+    /// An error that came of talking to a server that shall be running. That it refuses, resets, closes or keeps silent is its own failure;
+    /// what this process or machine has too little of is not.
+    pub fn at_server(what: impl Into<String>, source: std::io::Error) -> Self {
+        let ours = [
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::ADDRNOTAVAIL,
+            Errno::NOBUFS,
+            Errno::NOMEM,
+        ];
+        if (ours.map(|errno| Some(errno.raw_os_error()))).contains(&source.raw_os_error()) {
+            return Self::io(what, source);
+        }
+        Self::Measured(format!("{}: {source}", what.into()))
+    }
+}
