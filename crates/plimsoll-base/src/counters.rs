@@ -76,7 +76,7 @@ impl Totals {
         times
     }
 
-    /// What was counted after `earlier`.
+    /// Counts added after `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let words = self.words.iter().zip(&earlier.words);

@@ -43,7 +43,7 @@ pub const MAX_DEPTH: usize = 64;
 /// The longest way to a value, in bytes of the keys on it. A hundred problems name their ways, and whoever walks a document copies them.
 pub const MAX_WAY_BYTES: usize = 8 * 1024;
 
-/// What is said of a key beyond [`MAX_WAY_BYTES`].
+/// Message for a key beyond [`MAX_WAY_BYTES`].
 fn too_long_a_way() -> String {
     format!(
         "the keys down to this one have more than {MAX_WAY_BYTES} bytes together: write shorter ones"
@@ -58,7 +58,7 @@ pub struct Document {
     root: Node,
     /// The length of its text.
     bytes: usize,
-    /// What its text was read as.
+    /// The language that its text was read as.
     language: Language,
 }
 

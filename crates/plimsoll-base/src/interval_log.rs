@@ -5,7 +5,7 @@
 
 use crate::histogram::TimeHistogram;
 
-/// What a log begins with; `remark` says on one line what it is about.
+/// Header of a log; `remark` says on one line what it is about.
 #[must_use]
 pub fn header(remark: &str) -> String {
     format!(

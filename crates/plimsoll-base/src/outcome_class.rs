@@ -24,7 +24,7 @@ pub enum OutcomeClass {
     Reset,
     /// TLS failed: in the handshake, or by what the server said of it afterwards.
     TlsFailed,
-    /// What arrived was not a valid answer.
+    /// An answer arrived that was not valid.
     Malformed,
     /// Ended by us, because the run was over.
     Aborted,
@@ -64,7 +64,7 @@ impl OutcomeClass {
         }
     }
 
-    /// What happened, for people.
+    /// The outcome in words, for people.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

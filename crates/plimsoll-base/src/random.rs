@@ -6,7 +6,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// What a random value is for. Streams of one seed are independent of each other.
+/// Purpose of a random value. Streams of one seed are independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Stream {
@@ -30,7 +30,7 @@ pub enum Stream {
     Rows = 9,
     /// Pauses within iterations.
     Pauses = 13,
-    /// What keys the schedules of further scenarios.
+    /// Key of the schedules of further scenarios.
     Scenario = 12,
     /// Which endpoints of an upstream are compared.
     Endpoints = 14,

@@ -34,7 +34,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// What happened, for people, after the words of its outcome and a colon.
+            /// The reason for people, after the words of its outcome and a colon.
             #[must_use]
             pub fn words(self) -> &'static str {
                 match self {
@@ -96,7 +96,7 @@ reasons! {
 
     /// A new connection was closed before anything of an answer came.
     ClosedUnanswered = Closed, "before_answer", "before anything of an answer came";
-    /// The same on a connection that was open already: the target may have closed it while it was idle.
+    /// A kept connection was closed before anything of an answer came: the target may have closed it while it was idle.
     ClosedKept = Closed, "kept_before_answer", "a kept connection, before anything of an answer came";
     /// Closed inside the answer's head.
     ClosedHead = Closed, "head", "inside the answer's head";
@@ -107,7 +107,7 @@ reasons! {
 
     /// A new connection was reset before anything of an answer came.
     ResetUnanswered = Reset, "before_answer", "reset before anything of an answer came";
-    /// The same on a connection that was open already: the target may have forgotten it.
+    /// A kept connection was reset before anything of an answer came: the target may have forgotten it.
     ResetKept = Reset, "kept_before_answer", "a kept connection was reset before anything of an answer came";
     /// Reset inside the answer's head.
     ResetHead = Reset, "head", "reset inside the answer's head";
@@ -158,7 +158,7 @@ reasons! {
     AlertOther = TlsFailed, "alert_other", "the server ended TLS by an alert";
     /// The server broke the rules of TLS, or what it sent cannot be decrypted.
     TlsProtocol = TlsFailed, "protocol", "the server broke the rules of TLS";
-    /// What arrived is not TLS.
+    /// Bytes arrived that are not TLS.
     NotTls = TlsFailed, "not_tls", "what the server sent is not TLS";
     /// The connection was closed during the handshake.
     ClosedInHandshake = TlsFailed, "closed", "the connection was closed during the handshake";
@@ -184,7 +184,7 @@ reasons! {
 }
 
 impl Reason {
-    /// What happened, for people.
+    /// The reason as a sentence, for people.
     #[must_use]
     pub fn sentence(self) -> String {
         format!("{}: {}", self.class().words(), self.words())

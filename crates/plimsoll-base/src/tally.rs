@@ -1,4 +1,4 @@
-//! What happened to exchanges: counts and times by step and outcome, which merge exactly whatever the parts.
+//! Results of exchanges: counts and times by step and outcome, which merge exactly whatever the parts.
 //!
 //! The generator says them per second, the record of a run holds them per block. What enters a figure is left to `report`.
 

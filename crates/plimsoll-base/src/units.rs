@@ -12,9 +12,9 @@ pub enum UnitError {
     /// Not a finite, non-negative number followed by a unit.
     #[error("`{text}` is not a {kind}: write {example}")]
     Malformed {
-        /// What was written.
+        /// The text as it was written.
         text: String,
-        /// What was expected, in words.
+        /// The kind of text that was expected, in words.
         kind: &'static str,
         /// An example of a valid spelling.
         example: &'static str,
@@ -22,7 +22,7 @@ pub enum UnitError {
     /// A number whose unit is missing.
     #[error("`{text}` has no unit: write {example}")]
     NoUnit {
-        /// What was written.
+        /// The text as it was written.
         text: String,
         /// An example of a valid spelling.
         example: &'static str,

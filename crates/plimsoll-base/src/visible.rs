@@ -14,7 +14,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// The same for text that must stay in its line: line ends and tabs are written out, too.
+/// Text that must stay in its line: line ends and tabs are written out, too.
 #[must_use]
 pub fn in_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)

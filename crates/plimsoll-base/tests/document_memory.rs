@@ -1,4 +1,4 @@
-//! What reading a document may cost in memory: 16 bytes for each byte of its text, and 8 MiB. Bytes are counted by the allocator, so this is one
+//! Memory that reading a document may cost: 16 bytes for each byte of its text, and 8 MiB. Bytes are counted by the allocator, so this is one
 //! test of its own.
 
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};

@@ -15,7 +15,7 @@ use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
 use super::{Experiment, FILE_NAME, arm, method, report, topology};
 
-/// What `--set` may change without making another experiment of it: how long a search may take says nothing of what it is for.
+/// Path that `--set` may change without making another experiment of it: how long a search may take says nothing of what it is for.
 const BUDGET: &str = "method.capacity.budget";
 
 /// The file itself, and what was set on top of it.
@@ -56,7 +56,7 @@ pub(super) fn load(
     load_document(document, &text, &file, overrides, surroundings)
 }
 
-/// The same of a file that is parsed already.
+/// Loads a file that is parsed already.
 pub(super) fn load_document(
     document: Document,
     text: &str,

@@ -10,7 +10,7 @@ use super::wire::{self, ExperimentWire};
 pub(super) struct Decoded {
     pub document: Document,
     pub wire: ExperimentWire,
-    /// What could not be decoded.
+    /// Problems of what could not be decoded.
     pub problems: Problems,
     /// Where it stood.
     pub left_out: LeftOut,

@@ -130,7 +130,7 @@ mod tests {
         );
     }
 
-    /// What the generator does, and for how long, of a load without warm-up.
+    /// Load and duration of the generator, of a load without warm-up.
     fn plan(load: &str) -> (Load, Duration) {
         let files = [("e/times.txt", "0\n0.25\n# late\n1.5s\n")];
         let text = format!(

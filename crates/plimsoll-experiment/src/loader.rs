@@ -1,4 +1,4 @@
-//! What the conversion of every part shares: places of problems, files that are named, and substitutions.
+//! Shared state of the conversion of every part: places of problems, files that are named, and substitutions.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::secret::sha256_hex;
 use super::surroundings::{MAX_FILE_BYTES, Surroundings};
 use super::template::{Reference, Template, Values};
 
-/// What the conversion of every part shares: the document to locate problems in, and what was found on the way.
+/// Shared state of the conversion of every part: the document to locate problems in, and the findings on the way.
 pub(super) struct Loader<'a> {
     document: &'a Document,
     directory: PathBuf,
@@ -109,7 +109,7 @@ impl<'a> Loader<'a> {
         &self.uses
     }
 
-    /// What was noted that may not be shown, each once.
+    /// Noted references whose values may not be shown, each once.
     pub(super) fn secrets(&self) -> Vec<Reference> {
         let references = self.uses.iter().map(|used| &used.reference);
         let mut secrets: Vec<Reference> = Vec::new();
@@ -242,7 +242,7 @@ impl<'a> Loader<'a> {
         scan.template
     }
 
-    /// What a variable or a file of the run's holds, if it is there.
+    /// Content of a variable or a file of the run's, if it is there.
     pub(super) fn held(&self, reference: &Reference) -> Option<String> {
         match reference {
             Reference::Environment(name) => self.surroundings.variable(name),

@@ -92,7 +92,7 @@ fn named(mapping: &MethodMappingWire) -> Vec<&'static str> {
     written.map(|(key, _)| key).collect()
 }
 
-/// What a method says of rates, users and times in the place of `load`, and where; `None` where `load` says it.
+/// Rates, users and times of a method in the place of `load`, and where; `None` where `load` has them.
 pub(super) fn load(wire: Option<&MethodWire>) -> Option<(LoadWire, Pointer)> {
     let Some(MethodWire::Mapping(mapping)) = wire else {
         return None;

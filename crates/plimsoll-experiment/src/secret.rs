@@ -28,7 +28,7 @@ impl Secret {
         sha256_hex(self.0.as_bytes())
     }
 
-    /// What a record holds in place of the text: `sha256:` and the first 16 hexadecimal digits of its hash.
+    /// Record of a secret in place of its text: `sha256:` and the first 16 hexadecimal digits of its hash.
     #[must_use]
     pub fn record(&self) -> String {
         format!("sha256:{}", &self.sha256()[..16])

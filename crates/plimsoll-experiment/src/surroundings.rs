@@ -1,4 +1,4 @@
-//! What an experiment file refers to beyond itself, as one interface, so that loading is a function of its inputs.
+//! Everything that an experiment file refers to beyond itself, as one interface, so that loading is a function of its inputs.
 
 use plimsoll_files::Limit;
 use std::io;
@@ -60,7 +60,7 @@ impl<F: Fn(&str) -> Option<String>> Surroundings for Disk<F> {
 
 /// One experiment file that exists nowhere but here; what it names is on the disk.
 pub struct Inline<'a> {
-    /// What problems of it are located at.
+    /// Name of the file in its problems.
     pub name: &'a str,
     /// Its text.
     pub text: String,

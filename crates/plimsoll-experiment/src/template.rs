@@ -1,7 +1,7 @@
 //! Text with substitutions: `http://${upstream.host}:${upstream.port}/`.
 //!
 //! This is the syntax only; what a reference stands for is known when components run, and resolved through a function then.
-//! What a virtual user puts in itself, iteration by iteration, goes on to the generator as it is: names without a dot or a colon, and
+//! Values that a virtual user puts in itself, iteration by iteration, go on to the generator as they are: names without a dot or a colon, and
 //! calls of functions. So no text means both.
 //! `${` begins a substitution and `$$` writes `$`; any other `$`, such as that of `$uri` in an nginx configuration, stays as it is.
 
@@ -39,7 +39,7 @@ pub(super) enum Values {
     Refused,
 }
 
-/// What a reference stands for.
+/// Value of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// Text that may be shown and recorded.
@@ -53,17 +53,17 @@ pub enum Value {
 pub struct TemplateError {
     /// Where its `${` is, in bytes from the start of the text.
     pub offset: usize,
-    /// What is wrong and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
 }
 
-/// What was found in a text.
+/// Result of scanning a text.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub template: Template,
     /// Where each reference of the template is, in bytes from the start of the text.
     pub offsets: Vec<usize>,
-    /// What is not a substitution although it looks like one.
+    /// Pieces that look like substitutions and are none.
     pub errors: Vec<TemplateError>,
 }
 
@@ -265,7 +265,7 @@ impl Template {
     }
 }
 
-/// What stands between the braces.
+/// Parses the text between the braces.
 fn parse(inner: &str, values: Values) -> Result<Part, String> {
     let trimmed = inner.trim();
     let is_file = trimmed.starts_with("env:") || trimmed.starts_with("file:");

@@ -1,4 +1,4 @@
-//! What components refer to: that it exists, in which order they can start, and that no two claim one port.
+//! References between components: that their targets exist, in which order they can start, and that no two claim one port.
 
 mod ports;
 mod start_order;

@@ -64,10 +64,10 @@ pub struct ExperimentWire {
     pub version: u32,
     /// The experiment's name: part of the run directory's name and of every report.
     pub name: String,
-    /// What the experiment asks, in a sentence or two, for its readers.
+    /// The experiment's question, in a sentence or two, for its readers.
     #[deserr(default)]
     pub description: Option<String>,
-    /// What runs, by name. Components start in the order in which they refer to each other.
+    /// Components by name. They start in the order in which they refer to each other.
     pub components: Entries<ComponentWire>,
     /// Where the load generator runs and how many shards it has.
     #[deserr(default)]
@@ -75,7 +75,7 @@ pub struct ExperimentWire {
     /// Addresses of hosts, by name, in place of what their names resolve to.
     #[deserr(default)]
     pub hosts: Option<Entries<String>>,
-    /// What one virtual user does in one iteration: steps, in order. This or `scenarios` is needed.
+    /// One virtual user's iteration: steps, in order. This or `scenarios` is needed.
     #[deserr(default)]
     pub scenario: Option<Vec<StepWire>>,
     /// In place of `scenario`: several by name. All have a `weight`, by which each iteration of the common load carries out one of them, or all
@@ -99,7 +99,7 @@ pub struct ExperimentWire {
     /// How the arms are run. Default: `measure`.
     #[deserr(default)]
     pub method: Option<MethodWire>,
-    /// What must hold for the run to pass.
+    /// Conditions under which the run passes.
     #[deserr(default)]
     pub thresholds: Option<Vec<ThresholdWire>>,
     /// How figures are shown.

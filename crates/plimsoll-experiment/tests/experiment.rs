@@ -111,7 +111,7 @@ impl Shown {
     }
 }
 
-/// What stands as code in the second column of the table below this heading of the page for who comes from another tool, row by row.
+/// Code in the second column of the table below this heading of the page for users of other tools, row by row.
 fn equivalents(heading: &str) -> Vec<Vec<String>> {
     let page = std::fs::read_to_string("../../docs/coming-from.md").expect("the page is there");
     let (_, section) = page

@@ -40,13 +40,13 @@ pub(crate) struct Admin {
     sources: Arc<Sources>,
 }
 
-/// What is counted, and who reloads.
+/// Sources of the pages: counters, and the reloader.
 #[derive(Debug)]
 pub(crate) struct Sources {
     pub(crate) shards: Vec<Arc<ShardMetrics>>,
-    /// What is served by: its names, and what each shard counts by them.
+    /// The generation that requests are served by: its names, and each shard's counters by them.
     pub(crate) generation: watch::Receiver<Arc<Blueprint>>,
-    /// What becomes of the records of each sink, and of spans.
+    /// Outcomes of the records of each sink, and of spans.
     pub(crate) analytics: Vec<(&'static str, Arc<Counts>)>,
     /// Of Tyk's files.
     pub(crate) keys: Option<Arc<KeyStore>>,

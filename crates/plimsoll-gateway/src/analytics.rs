@@ -202,7 +202,7 @@ impl Analytics {
         ))
     }
 
-    /// What becomes of each sink's records; goes on being updated.
+    /// Outcomes of each sink's records; they go on being updated.
     pub(crate) fn counts(&self) -> Vec<(&'static str, Arc<Counts>)> {
         self.counts.clone()
     }

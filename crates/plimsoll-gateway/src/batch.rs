@@ -35,7 +35,7 @@ pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long it may take from then on.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a batch asks for. What else it says is passed over, as in Tyk.
+/// Request of a batch. Further keys are passed over, as in Tyk.
 #[derive(Debug, Deserialize)]
 struct Wire {
     requests: Option<Requests>,
@@ -151,7 +151,7 @@ pub(crate) fn answer(replies: Vec<Value>) -> Answer {
     Answer::new(200, "").with_body("application/json", Value::from(replies).to_string())
 }
 
-/// What is answered for one request.
+/// Answer to one request.
 pub(crate) fn reply(relative_url: &str, status: u16, fields: &Fields, body: &[u8]) -> Value {
     let mut headers = Map::new();
     // The connection between is nobody's but ours.
@@ -167,7 +167,7 @@ pub(crate) fn reply(relative_url: &str, status: u16, fields: &Fields, body: &[u8
     json!({ "relative_url": relative_url, "code": status, "headers": headers, "body": body })
 }
 
-/// The same for one that has no whole answer.
+/// Answer to a request that has no whole answer.
 pub(crate) fn no_reply(relative_url: &str) -> Value {
     json!({ "relative_url": relative_url, "code": 0, "headers": null, "body": "" })
 }

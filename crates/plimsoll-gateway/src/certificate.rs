@@ -1,4 +1,4 @@
-//! What a client's certificate says, decoded: names, issuer, fingerprint, end. Pure.
+//! Content of a client's certificate, decoded: names, issuer, fingerprint, end. Pure.
 //!
 //! Whether it is to be believed has been judged by TLS before; which of its names identifies the client is [`crate::identity`]'s.
 
@@ -31,7 +31,7 @@ pub(crate) struct Certificate {
     pub(crate) not_after: i64,
 }
 
-/// What a list of revoked certificates calls a certificate by, as encoded.
+/// Number of a certificate in a list of revoked ones, as encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Number {
     pub(crate) issuer: Box<[u8]>,
@@ -76,7 +76,7 @@ impl Certificate {
         })
     }
 
-    /// What a certificate is called by and the last second in which it is valid, and nothing else of it.
+    /// A certificate's number and the last second in which it is valid, and nothing else of it.
     pub(crate) fn read_number(der: &[u8]) -> Result<(Number, i64), Unreadable> {
         let (_, read) = X509Certificate::from_der(der).map_err(|_| Unreadable::Encoding)?;
         let number = Number {

@@ -32,9 +32,9 @@ pub(crate) struct Client {
     judged_by: u64,
     /// Whether the connection is secured.
     pub(crate) secured: bool,
-    /// What its certificate makes of it, one for all streams of a connection. A client that nobody asks for one has none, and costs nothing.
+    /// Consequences of its certificate, one for all streams of a connection. A client that nobody asks for one has none, and costs nothing.
     pub(crate) context: Option<Rc<ClientContext>>,
-    /// What it has shown, if this is one of its streams: else its connection knows.
+    /// Certificates that it has shown, if this is one of its streams: else its connection knows.
     shown: Option<Rc<[CertificateDer<'static>]>>,
     pub(crate) scratch: Scratch,
     pub(crate) arrival: Arrival,
@@ -81,7 +81,7 @@ impl Peer {
 /// When a request came, if that is measured.
 #[derive(Debug, Default)]
 pub(crate) struct Arrival {
-    /// What its connection took before it, unless another request was before it.
+    /// Time of its connection before it, unless another request was before it.
     pub(crate) accept: Duration,
     pub(crate) tls: Duration,
     /// Its first byte.
@@ -131,7 +131,7 @@ impl Client {
         }
     }
 
-    /// What counts as one client with it, where connections of an address are limited.
+    /// The network that counts as one client with it, where connections of an address are limited.
     pub(crate) fn client_prefix(&self) -> IpAddr {
         client_prefix(self.address)
     }

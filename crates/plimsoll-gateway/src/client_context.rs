@@ -1,4 +1,4 @@
-//! What a client's certificate makes of it: who it is, which shard its data is in, and what upstreams are told of it. Made when it
+//! Consequences of a client's certificate: who it is, which shard its data is in, and what upstreams are told of it. Made when it
 //! connects, and anew for each generation that serves it; requests only look at it.
 
 use crate::certificate::Certificate;

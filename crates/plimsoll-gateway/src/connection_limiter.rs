@@ -59,7 +59,7 @@ impl<K: Eq + Hash> Drop for ConnectionPermit<K> {
     }
 }
 
-/// What counts as one client: an address of IPv4, and of IPv6 the network of 64 bits that one client has as a whole.
+/// The network that counts as one client: an address of IPv4, and of IPv6 the network of 64 bits that one client has as a whole.
 pub(crate) fn client_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

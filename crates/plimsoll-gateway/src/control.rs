@@ -1,6 +1,6 @@
-//! What Tyk's control API works on: keys and how they are made, the definitions that are served, its secret. It outlives every reload.
+//! State of Tyk's control API: keys and how they are made, the definitions that are served, its secret. It outlives every reload.
 //!
-//! What its endpoints do is [`crate::control_api`]'s.
+//! Its endpoints are [`crate::control_api`].
 
 mod first_keys;
 pub(crate) mod new_key;
@@ -30,14 +30,14 @@ pub(crate) const PREFIX: &str = "/tyk";
 /// Between two lines about calls with a wrong secret, in seconds.
 const BETWEEN_LINES: u64 = 1;
 
-/// What reads everything anew and serves it; `Err` says why the old lives on.
+/// Reads everything anew and serves it; `Err` says why the old lives on.
 pub(crate) type Reload = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// What the API goes by that does not change while the gateway runs.
+/// Settings of the API that do not change while the gateway runs.
 pub(crate) struct ControlSettings {
     pub(crate) secret: Secret,
     pub(crate) key_rules: KeyRules,
-    /// What holds for keys of all APIs.
+    /// Lifetimes of keys of all APIs.
     pub(crate) lifetimes: Lifetimes,
     pub(crate) redis: Option<RedisConf>,
     /// Where definitions are.
@@ -46,7 +46,7 @@ pub(crate) struct ControlSettings {
     pub(crate) health_paths: [String; 2],
 }
 
-/// What holds for keys that are made.
+/// Rules for keys that are made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyRules {
     /// Keys are shown as hashes alone.
@@ -68,7 +68,7 @@ pub(crate) struct ApiEntry {
     pub(crate) document: Document,
 }
 
-/// What the endpoints work on.
+/// State that the endpoints work on.
 pub(crate) struct Control {
     settings: ControlSettings,
     pub(crate) keys: Arc<KeyStore>,
@@ -78,14 +78,14 @@ pub(crate) struct Control {
     read: Mutex<Option<(Policies, Vec<ApiEntry>)>>,
     /// Keys that were made before the gateway ran.
     made: Mutex<Vec<KeyHash>>,
-    /// What a running gateway can do: set once, when it starts.
+    /// Handles of a running gateway: set once, when it starts.
     running: OnceLock<Running>,
     /// When a wrong secret was last told, in seconds since 1970, and how many were not since.
     told: AtomicU64,
     untold: AtomicU64,
 }
 
-/// What is there while the gateway runs.
+/// Handles that are there while the gateway runs.
 struct Running {
     log: Log,
     reload: Reload,

@@ -193,7 +193,7 @@ fn is_below(above: &str, path: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What `{id}` stands for where `path` is of this pattern, empty if it has none.
+/// Value of `{id}` where `path` is of this pattern, empty if it has none.
 fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
     match pattern.strip_suffix("{id}") {
         None => (pattern == path).then_some(""),

@@ -18,7 +18,7 @@ pub struct Controls {
     pub output: Output,
     /// How it reloads; without this it serves by one configuration as long as it lives.
     pub reload: Option<Reload>,
-    /// What it takes over from another process, and hands over itself.
+    /// Sockets that it takes over from another process, and hands over itself.
     pub handover: Handover,
 }
 

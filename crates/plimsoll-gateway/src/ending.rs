@@ -2,7 +2,7 @@
 
 use crate::trust::Withdrawn;
 
-/// What brought an exchange to its end.
+/// Cause of an exchange's end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// A whole answer was handed over.
@@ -29,7 +29,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// What it is called outside.
+    /// Its name outside.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Answered => "answered",

@@ -15,7 +15,7 @@ pub enum GatewayError {
         name: String,
         /// Its address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// An endpoint's host name has no address.
@@ -25,7 +25,7 @@ pub enum GatewayError {
         upstream: String,
         /// Host and port.
         endpoint: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
     /// Secrets were not heard in time, or not at all.
@@ -39,7 +39,7 @@ pub enum GatewayError {
     Counters {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread, a runtime or a listener failed.

@@ -1,6 +1,6 @@
 //! In whose words the gateway's own answers are given: its own, or Tyk's, whose clients know them.
 //!
-//! What happened is decided before; only status, fields and body of the answer change here.
+//! The error is decided before; only status, fields and body of the answer change here.
 
 use crate::answer::Answer;
 use crate::error_kind::ErrorKind;
@@ -70,7 +70,7 @@ impl TykErrorFormat {
         words(cause, self.strict)
     }
 
-    /// The same to the letter.
+    /// This format to the letter.
     pub(crate) fn lenient(self) -> Self {
         Self {
             strict: false,
@@ -163,7 +163,7 @@ mod tests {
         assert!(said(ErrorFormat::Own, failed()).contains("\"error\":\"the upstream refused\""));
     }
 
-    /// What Tyk 5 answers: its own `error.json` with these words, or, in the lines that say so, plain text. The last number is the status
+    /// Tyk 5's answers: its own `error.json` with these words, or, in the lines that say so, plain text. The last number is the status
     /// where HTTP wants another.
     #[test]
     fn every_cause_has_tyks_status_and_words() {

@@ -51,7 +51,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What becomes of the client's connection after an exchange.
+/// Fate of the client's connection after an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
     /// It may carry another request.
@@ -62,7 +62,7 @@ pub(crate) enum After {
     Abort,
 }
 
-/// What an exchange is served by: a shard, and the generation that was its current one when the exchange began.
+/// State that an exchange is served by: a shard, and the generation that was its current one when the exchange began.
 #[derive(Debug, Clone, Copy)]
 struct ServedBy<'a> {
     shard: &'a Shard,
@@ -72,10 +72,10 @@ struct ServedBy<'a> {
 /// How an exchange ended.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
-    /// What was sent; 0 if nothing was.
+    /// Status that was sent; 0 if none was.
     status: u16,
     after: After,
-    /// What brought it to its end.
+    /// Cause of its end.
     ending: Ending,
 }
 
@@ -153,13 +153,13 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     ended.after
 }
 
-/// What an exchange is counted and recorded as, when it ends or when this is dropped: it may also be cut off, because its connection is
+/// Account of an exchange, settled when it ends or when this is dropped: it may also be cut off, because its connection is
 /// ended whatever it is doing.
 struct Account<'a> {
     under: ServedBy<'a>,
     caller: Caller,
     progress: &'a Progress,
-    /// What its record and its span say of the request.
+    /// Draft of its record and its span.
     draft: Option<RecordDraft>,
     is_settled: bool,
 }

@@ -28,7 +28,7 @@ impl Expiry {
         })
     }
 
-    /// What answers say of it at `now`, in seconds since 1970.
+    /// Its text in answers at `now`, in seconds since 1970.
     pub(crate) fn shown(&self, now: u64) -> Option<&str> {
         (now < self.at).then_some(&self.text)
     }

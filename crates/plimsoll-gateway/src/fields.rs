@@ -4,7 +4,7 @@
 
 use plimsoll_http::{Fields, hop};
 
-/// What becomes of a field.
+/// Treatment of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Belongs to one connection: never forwarded. Framing fields are among them, because framing is made anew.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     EndToEnd,
 }
 
-/// What kind of field `name` is; in any case of letters.
+/// Kind of the field `name`; in any case of letters.
 pub(crate) fn kind(name: &str) -> Kind {
     const PROTECTED: [&str; 9] = [
         "via",

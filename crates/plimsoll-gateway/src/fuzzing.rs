@@ -1,4 +1,4 @@
-//! What the fuzz targets look at: the readers of what strangers write, as functions of it. They are in `fuzz/`, with the laws that must hold.
+//! Subjects of the fuzz targets: readers of texts that strangers write, as functions of them. The targets are in `fuzz/`, with the laws that must hold.
 
 use crate::certificate::Certificate;
 use crate::client_context::{Place, assigned};
@@ -22,7 +22,7 @@ pub async fn forward_http2(request: Request<RecvStream>) -> Result<Vec<u8>, Stri
     crate::connection::http2::fuzz_harness::forward(request).await
 }
 
-/// What a client's certificate says.
+/// Names in a client's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     /// Whom it is for, as RFC 4514 writes it.
@@ -116,7 +116,7 @@ impl Map {
     /// The upstream, by its place in the list, to which requests of this client go; or why they go nowhere.
     ///
     /// # Errors
-    /// What the client is told.
+    /// The client's refusal.
     pub fn upstream_of(&self, who: &Who) -> Result<usize, String> {
         let identity = match who {
             Who::Uri(uri) => Identity::Uri(uri.as_str().into()),

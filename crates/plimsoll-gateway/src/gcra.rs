@@ -12,7 +12,7 @@ pub(crate) struct Gcra {
     tolerance: u64,
 }
 
-/// What the algorithm says about one request.
+/// Decision about one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Let it pass; the state becomes `tat`.

@@ -1,7 +1,7 @@
-//! What one reading of the configuration makes of a gateway: routes and rules for all shards, upstreams and counters for each.
+//! A gateway from one reading of the configuration: routes and rules for all shards, upstreams and counters for each.
 //!
 //! A reload ([`crate::reload`]) makes the next generation and hands it to every shard; an exchange keeps the one that it began with.
-//! What has not changed is taken over: an upstream's connections, counters, how far limits are used up.
+//! Unchanged parts are taken over: an upstream's connections, counters, how far limits are used up.
 
 use crate::analytics::Names;
 use crate::config::{GatewayConfig, UpstreamConfig};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What every shard makes its own part of a generation from.
+/// Plan from which every shard makes its own part of a generation.
 #[derive(Debug)]
 pub(crate) struct Blueprint {
     /// Which generation it is, from 1.
@@ -25,7 +25,7 @@ pub(crate) struct Blueprint {
     upstreams: Vec<Behind>,
     /// Names of the upstreams, in their order.
     pub(crate) upstream_names: Vec<String>,
-    /// What analytics calls routes and keys.
+    /// Names of routes and keys in analytics.
     pub(crate) names: Arc<Names>,
     /// By shard.
     pub(crate) tallies: Box<[Arc<Tally>]>,
@@ -36,7 +36,7 @@ pub(crate) struct Blueprint {
 struct Behind {
     config: UpstreamConfig,
     addresses: Vec<Option<SocketAddr>>,
-    /// What all shards know of the endpoints' health.
+    /// Health of the endpoints, over all shards.
     health: Option<Arc<Health>>,
 }
 
@@ -48,7 +48,7 @@ impl Behind {
 }
 
 impl Blueprint {
-    /// What `config` makes for so many shards, its endpoints at `addresses`, for as many clients as there is `room` for; it takes over
+    /// A plan by `config` for so many shards, its endpoints at `addresses`, for as many clients as there is `room` for; it takes over
     /// what it can from `before`.
     pub(crate) fn new(
         config: &GatewayConfig,
@@ -107,7 +107,7 @@ impl Drop for Changing<'_> {
     }
 }
 
-/// The same for what goes on when its exchange is over.
+/// Keeps a generation for work that goes on when its exchange is over.
 #[derive(Debug)]
 pub(crate) struct Unfinished(Rc<Generation>);
 

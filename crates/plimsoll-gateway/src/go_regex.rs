@@ -10,10 +10,10 @@ use std::str::Chars;
 /// Repetitions beyond which Go refuses.
 const MOST_REPETITIONS: u32 = 1000;
 
-/// The same expression for [`regex::Regex`].
+/// The expression for [`regex::Regex`].
 ///
 /// # Errors
-/// What Go would refuse, and what cannot be said to [`regex::Regex`].
+/// An expression that Go would refuse, or that cannot be said to [`regex::Regex`].
 pub(crate) fn translate(pattern: &str) -> Result<String, String> {
     let translation = Translation {
         rest: pattern.chars().peekable(),
@@ -25,7 +25,7 @@ pub(crate) fn translate(pattern: &str) -> Result<String, String> {
         .map_err(|why| format!("`{pattern}` is not a regular expression of Go: {why}"))
 }
 
-/// What stands before the next character.
+/// The element before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// Nothing that could be repeated.
@@ -185,7 +185,7 @@ impl Translation<'_> {
     }
 }
 
-/// What stands between brackets.
+/// The content of brackets.
 struct Class<'a, 'b> {
     rest: &'a mut Peekable<Chars<'b>>,
     out: String,

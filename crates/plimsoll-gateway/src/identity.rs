@@ -7,7 +7,7 @@ use crate::certificate::Certificate;
 use crate::digest::Digest;
 use std::fmt;
 
-/// What can identify a client.
+/// Property that can identify a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// A subject alternative name that is a URI, such as a SPIFFE ID.

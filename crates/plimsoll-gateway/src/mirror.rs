@@ -166,7 +166,7 @@ async fn run(busy: Busy) {
     }
 }
 
-/// What becomes of a copy. It counts when it is dropped.
+/// Outcome of a copy. It counts when it is dropped.
 #[derive(Debug)]
 struct Fate {
     generation: Rc<Generation>,
@@ -197,9 +197,9 @@ pub(crate) struct Copied {
     framing: Framing,
     to_head: bool,
     repeatable: bool,
-    /// What its endpoint is chosen by.
+    /// Key by which its endpoint is chosen.
     key: u64,
-    /// What the owner answered.
+    /// Status of the owner's answer.
     status: u16,
     /// It may change data.
     unfinished: Option<Unfinished>,
@@ -215,9 +215,9 @@ pub(crate) struct Original<'a> {
     pub(crate) repeatable: bool,
     /// It may change data.
     pub(crate) changes: bool,
-    /// What the copy's endpoint is chosen by.
+    /// Key by which the copy's endpoint is chosen.
     pub(crate) key: u64,
-    /// What the owner answered.
+    /// Status of the owner's answer.
     pub(crate) status: u16,
 }
 

@@ -1,14 +1,14 @@
-//! What a gateway is from its start to its end, whatever its configuration becomes.
+//! Identity of a gateway from its start to its end, whatever its configuration becomes.
 
 use crate::digest::Digest;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What stays the same through every reload.
+/// Properties that stay through every reload.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) started: Instant,
-    /// The same moment by the time of day.
+    /// The start by the time of day.
     pub(crate) since_epoch: Duration,
     pseudonym: String,
 }
@@ -25,7 +25,7 @@ impl Origin {
         }
     }
 
-    /// What this gateway is called, among others.
+    /// Name of this gateway among others.
     pub(crate) fn pseudonym(&self) -> &str {
         &self.pseudonym
     }

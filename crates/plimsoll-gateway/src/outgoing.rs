@@ -20,7 +20,7 @@ pub(crate) struct Outgoing {
     offered: String,
 }
 
-/// What is known about the client's end of the connection.
+/// Facts about the client's end of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     /// The peer's address, as text.
@@ -33,7 +33,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) certificate: &'a [u8],
     /// This gateway's name in `Via`.
     pub(crate) pseudonym: &'a str,
-    /// What goes as `traceparent`, if that is not what the client has sent.
+    /// Value of `traceparent`, if that is not the one that the client has sent.
     pub(crate) traceparent: Option<&'a str>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Target<'a> {
     pub(crate) route: &'a Route,
     /// Whether the upstream gets the client's `Host`.
     pub(crate) preserve_host: bool,
-    /// What a rule does to the request's fields.
+    /// Edits of a rule to the request's fields.
     pub(crate) edits: Option<&'a FieldEdits>,
     pub(crate) underscores: Underscores,
 }

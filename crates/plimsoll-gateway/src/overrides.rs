@@ -1,4 +1,4 @@
-//! What is said in the place of errors on a route: of the gateway's own, and of an upstream's. Who gets in is decided before, and stays.
+//! Answers in the place of errors on a route: of the gateway's own, and of an upstream's. Who gets in is decided before, and stays.
 //!
 //! Source: Tyk 5.15, `gateway/error_overrides.go`, `gateway/handler_error.go`, `gateway/res_handler_error_override.go`.
 
@@ -78,7 +78,7 @@ pub(crate) enum Flag {
     Other,
 }
 
-/// What an upstream's error is replaced by.
+/// Replacement of an upstream's error.
 #[derive(Debug)]
 pub(crate) struct Replaced {
     pub(crate) status: u16,
@@ -87,7 +87,7 @@ pub(crate) struct Replaced {
     pub(crate) body: Option<String>,
 }
 
-/// What is known of an upstream's error before its body is looked at, or after.
+/// Judgement of an upstream's error before its body is looked at, or after.
 #[derive(Debug)]
 pub(crate) enum Verdict<'a> {
     Unchanged,
@@ -131,7 +131,7 @@ impl Overrides {
         rules.find(|rule| rule.condition.meets_own(flag, message))
     }
 
-    /// What becomes of an upstream's response of `status`, and of at most [`LOOKED_AT`] bytes of its body, if they are known.
+    /// Judgement of an upstream's response of `status`, and of at most [`LOOKED_AT`] bytes of its body, if they are known.
     pub(crate) fn of_upstream(&self, status: u16, body: Option<&[u8]>) -> Verdict<'_> {
         if status < 400 {
             return Verdict::Unchanged;

@@ -2,7 +2,7 @@
 //!
 //! Whatever two servers could read differently is refused, not repaired: encoded slashes and backslashes, dot
 //! segments in any spelling (also `..;x`, which some servers strip to `..`), empty segments, control characters.
-//! What is equivalent by RFC 3986 §6.2.2 is rewritten: percent-encoded unreserved characters are decoded, other
+//! Forms that are equivalent by RFC 3986 §6.2.2 are rewritten: percent-encoded unreserved characters are decoded, other
 //! escapes get upper-case digits. Choosing a route is left to [`crate::router`]; what of the rest servers read differently all the same, to
 //! [`readings`].
 

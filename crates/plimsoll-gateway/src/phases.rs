@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What an exchange is doing, or whom it waits for.
+/// Activity of an exchange, or whom it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// From the moment a connection was taken from the system's queue until its task ran; of its first request only.
@@ -61,7 +61,7 @@ impl Phase {
         Self::ClientWrite,
     ];
 
-    /// What it is called outside.
+    /// Its name outside.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Accept => "accept",

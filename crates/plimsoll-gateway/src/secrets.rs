@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// How long a call may take as a whole. Nobody but the refresher waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What is read of an answer: a secret has up to 64 KiB, which as JSON may take six times as much.
+/// Bytes of an answer that are read: a secret has up to 64 KiB, which as JSON may take six times as much.
 const ANSWER: Limits = Limits {
     head_bytes: 16 * 1024,
     fields: 100,
@@ -36,9 +36,9 @@ const ANSWER: Limits = Limits {
 /// A secret, wherever it comes from. Its text is shown by [`Self::reveal`] alone.
 #[derive(Clone)]
 pub(crate) enum Secret {
-    /// What the configuration says, or a file or variable said when it was read.
+    /// Text of the configuration, or of a file or variable when it was read.
     Fixed(Arc<str>),
-    /// What the refresher was told last.
+    /// Text that the refresher got last.
     Cached(Arc<CachedSecret>),
 }
 
@@ -91,7 +91,7 @@ impl From<String> for Secret {
     }
 }
 
-/// The same text, or the same place.
+/// Equal texts, or equal places.
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

@@ -1,4 +1,4 @@
-//! What every shard serves: routes with their policies, limits and names. Made from one reading of the configuration, then only read.
+//! The service of every shard: routes with their policies, limits and names. Made from one reading of the configuration, then only read.
 //!
 //! The one thing in it that changes is the atomic state of rate limits, see [`crate::policy::rate_limit`].
 
@@ -35,16 +35,16 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) router: Router,
-    /// The same routes by their decoded paths.
+    /// The routes by their decoded paths.
     decoded_router: Router,
     pub(crate) routes: Vec<Route>,
     trusted_proxies: Vec<Network>,
     /// Of clients' fields.
     pub(crate) underscores: Underscores,
     pub(crate) entrances: Vec<Entrance>,
-    /// What upstreams are told of clients' certificates.
+    /// Fields about clients' certificates for upstreams.
     pub(crate) certificate_fields: Vec<CertificateField>,
-    /// What identifies a client.
+    /// Properties that identify a client.
     pub(crate) identity_order: Arc<[Kind]>,
     /// Whose data is where.
     pub(crate) sharding: Option<Sharding>,
@@ -52,7 +52,7 @@ pub(crate) struct Service {
     pub(crate) preserve_host: Vec<bool>,
     pub(crate) timeouts: Timeouts,
     pub(crate) timings: Timings,
-    /// What is taken down of requests for their records, if there are any.
+    /// Specification of records, if there are any.
     pub(crate) records: Option<RecordSpec>,
     /// Names whose values are not recorded, as [`secrecy::plain`] has them.
     pub(crate) redacted: Arc<[String]>,
@@ -66,7 +66,7 @@ pub(crate) struct Service {
     started: Instant,
     /// In whose words it answers itself.
     pub(crate) error_format: ErrorFormat,
-    /// What answers on routes of [`Serves::Control`].
+    /// Control API of routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Route {
     pub(crate) rules: Option<Rules>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) key_field: Option<KeyField>,
-    /// What is said in the place of errors.
+    /// Words in the place of errors.
     pub(crate) overrides: Overrides,
     /// It takes several requests in one, at [`crate::batch::PATH`] below its own.
     pub(crate) batches: bool,
@@ -153,7 +153,7 @@ impl Service {
         }
     }
 
-    /// The same with at most this many clients at a time.
+    /// This service with at most this many clients at a time.
     pub(crate) fn within(mut self, connections: u32) -> Self {
         self.limits.connections = connections;
         self

@@ -45,7 +45,7 @@ pub(crate) struct Moving {
 pub(crate) enum Step {
     /// Both shards get what is asked for; the old one answers.
     Mirroring,
-    /// What changes data waits until the move is over; what reads goes on.
+    /// Requests that change data wait until the move is over; those that read go on.
     Frozen,
 }
 
@@ -69,7 +69,7 @@ struct Entry {
     column: u32,
 }
 
-/// What names begin with, by the kind of identity.
+/// Prefixes of names, by the kind of identity.
 #[derive(Debug, Default)]
 struct Prefixes {
     uri: ByLength,

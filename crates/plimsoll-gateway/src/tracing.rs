@@ -45,7 +45,7 @@ impl Context {
         (self.parent != 0).then(|| self.parent.to_be_bytes())
     }
 
-    /// What upstreams are told instead of the client's `traceparent`.
+    /// `traceparent` for upstreams in the place of the client's.
     pub(crate) fn traceparent(&self) -> String {
         format!("00-{:032x}-{:016x}-01", self.trace, self.span)
     }
@@ -114,7 +114,7 @@ impl Tracer {
     }
 }
 
-/// What a client says with `traceparent`.
+/// Content of a client's `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parent {
     trace: u128,

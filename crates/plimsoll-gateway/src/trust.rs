@@ -10,7 +10,7 @@ use plimsoll_http::tls::{CertificateDer, Clientele, UnixTime};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// What judges the certificates of one listener's clients.
+/// Trust in the certificates of one listener's clients.
 #[derive(Debug)]
 pub(crate) struct Trust {
     /// Who has no certificate is not accepted.
@@ -46,7 +46,7 @@ pub(crate) enum Withdrawn {
 }
 
 impl Shown {
-    /// What a client has shown; `None` if that is nothing, or cannot be read whole. TLS has read the client's own certificate and
+    /// Certificates that a client has shown; `None` if there are none, or they cannot be read whole. TLS has read the client's own certificate and
     /// those that lead to an authority, and passes over others.
     pub(crate) fn of(chain: Vec<CertificateDer<'static>>) -> Option<Self> {
         let read: Result<Vec<_>, _> = chain.iter().map(|c| Certificate::read_number(c)).collect();
@@ -115,7 +115,7 @@ mod tests {
     /// The first second of 2050.
     const END: u64 = 2_524_608_000;
 
-    /// What judges clients of these authorities, of which the first's list ends with 2049 and the second's much later.
+    /// Trust in clients of these authorities, of which the first's list ends with 2049 and the second's much later.
     fn trust([first, second]: &[Authority; 2]) -> Arc<Trust> {
         let own = first.issue(&["localhost"]).unwrap();
         let authorities = [first.certificate(), second.certificate()].concat();

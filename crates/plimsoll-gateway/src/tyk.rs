@@ -120,7 +120,7 @@ const RULES: Rules<'static> = Rules {
 struct Settings {
     conf: Conf,
     strict: bool,
-    /// What becomes of its fields.
+    /// Account of its fields.
     account: Account,
 }
 
@@ -136,7 +136,7 @@ struct Loaded {
     config: GatewayConfig,
     apis: Vec<ApiEntry>,
     policies: Policies,
-    /// What the operator should know; of `tyk.conf` nothing.
+    /// Notes for the operator; of `tyk.conf` none.
     notes: Notes,
 }
 
@@ -295,7 +295,7 @@ fn add(granted: &mut Policies, policies: Policies, file: &File) -> Vec<Problem> 
 /// The file of this directory that holds the definition of an API.
 ///
 /// # Errors
-/// What of the directory cannot be read: the definition may be there.
+/// A part of the directory that cannot be read: the definition may be there.
 pub(crate) fn file_of(app_path: &Path, id: &str) -> Result<Option<PathBuf>, Problems> {
     let files = files::definitions(app_path)?;
     let holds = |file: &File| {
@@ -427,7 +427,7 @@ fn entries(apis: Vec<Api>) -> Vec<ApiEntry> {
         .collect()
 }
 
-/// What decoding a file of this kind says about it.
+/// Errors of decoding a file of this kind.
 #[cfg(test)]
 fn decode_errors(kind: &fields::Kind, text: &str) -> String {
     use plimsoll_base::document::Entries;

@@ -12,7 +12,7 @@ use plimsoll_base::document::{
 };
 use way::{Ways, Within};
 
-/// What becomes of a field.
+/// Effect of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It means here what it means to Tyk, but for what the note says.
@@ -34,15 +34,15 @@ pub(crate) struct Field(
 
 /// The fields of one kind of file.
 pub(crate) struct Kind {
-    /// What it is called in messages and on the page.
+    /// Its name in messages and on the page.
     pub(crate) name: &'static str,
     /// Tables of fields, of which some kinds have one in common: tab-separated, with a line for each field below the names of the columns.
     tables: &'static [&'static str],
 }
 
-/// What is said in the place of errors (`apidef/api_definitions.go`, `ErrorOverride`).
+/// Fields of words in the place of errors (`apidef/api_definitions.go`, `ErrorOverride`).
 const ERROR_OVERRIDES: &str = include_str!("tyk_fields/error_overrides.tsv");
-/// What is said of each API that is opened (`user/session.go`, `AccessDefinition`).
+/// Fields of each API that is opened (`user/session.go`, `AccessDefinition`).
 const ACCESS_RIGHTS: &str = include_str!("tyk_fields/access_rights.tsv");
 
 /// `tyk.conf` (`config/config.go`).
@@ -66,7 +66,7 @@ pub(crate) const SESSION: &Kind = &Kind {
     tables: &[include_str!("tyk_fields/session.tsv"), ACCESS_RIGHTS],
 };
 
-/// What a file says that is not supported.
+/// Fields of a file that are not supported.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     /// How many fields say something and are supported.
@@ -82,7 +82,7 @@ impl Verdict {
         self.refused.or_ok(())
     }
 
-    /// What is refused, and what the file called `name` says besides.
+    /// Refused fields, and the account of the file called `name`.
     pub(crate) fn into_parts(self, name: &str) -> (Problems, Account) {
         let account = Account {
             name: name.to_owned(),

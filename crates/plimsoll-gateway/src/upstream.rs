@@ -73,17 +73,17 @@ pub(crate) struct Slot<'a> {
     counts: bool,
 }
 
-/// What the choice of an endpoint depends on.
+/// Inputs of the choice of an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wish<'a> {
     /// Endpoints that were tried already.
     pub(crate) tried: &'a [usize],
-    /// What the request is known by: see [`Upstream::key_of`].
+    /// Key of the request: see [`Upstream::key_of`].
     pub(crate) key: u64,
     pub(crate) now: Instant,
 }
 
-/// What choosing among upstreams of every shard needs to know about them.
+/// Facts about the upstreams of every shard that choosing among them needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
     /// Which shard this is.
@@ -153,7 +153,7 @@ impl Upstream {
         watched.then(|| Arc::new(health()))
     }
 
-    /// What a request is known by where endpoints are chosen by that: a field, else its client's address. Otherwise anything.
+    /// Key of a request where endpoints are chosen by it: a field, else its client's address. Otherwise anything.
     pub(crate) fn key_of(&self, head: &RequestHead, peer: &str) -> u64 {
         match &self.hash_by {
             None => 0,
@@ -187,7 +187,7 @@ impl Upstream {
         })
     }
 
-    /// The same for what takes nothing from the exchanges: it is not pending.
+    /// Chooses an endpoint for a request that takes nothing from the exchanges: it is not pending.
     pub(crate) fn choose_beside(&self, wish: Wish<'_>) -> Option<Slot<'_>> {
         let mut slot = self.choose(wish)?;
         slot.uncount();
@@ -293,7 +293,7 @@ impl Slot<'_> {
             .map(Box::new)
     }
 
-    /// What the endpoint had against us, if its connection of HTTP/2 has just ended for that.
+    /// The endpoint's objection, if its connection of HTTP/2 has just ended for it.
     pub(crate) fn objection(&self) -> Option<Reason> {
         self.upstream.sessions.as_ref()?.objection(self.index)
     }

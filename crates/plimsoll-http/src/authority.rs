@@ -1,4 +1,4 @@
-//! What a `Host` field names: the host of an authority, and whether it is this machine's loopback.
+//! The name in a `Host` field: the host of an authority, and whether it is this machine's loopback.
 //!
 //! A server on loopback that answers other names lets web pages reach it by rebinding a name of theirs.
 

@@ -3,7 +3,7 @@
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// What an idle connection holds.
+/// Bytes that an idle connection holds.
 const INITIAL_BYTES: usize = 4 * 1024;
 /// How much is read at once when a body streams, unless the limit of the head is larger.
 const STREAMING_BYTES: usize = 64 * 1024;

@@ -21,17 +21,17 @@ pub struct Call<'a> {
     pub url: &'a Url,
     /// Beside `Host`, `Content-Length` and `Connection`.
     pub fields: &'a [(&'static str, String)],
-    /// What is sent behind the head.
+    /// The body, sent behind the head.
     pub body: &'a [u8],
     /// Authorities (PEM) in place of the host's own, for `https`.
     pub authorities: Option<&'a str>,
     /// How long it may take as a whole.
     pub patience: Duration,
-    /// What is read of an answer.
+    /// Limits of the answer that is read.
     pub limits: Limits,
 }
 
-/// What was answered.
+/// An answer, whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// From 200 on.

@@ -42,7 +42,7 @@ impl ConnectError {
     }
 }
 
-/// What this host had not enough of, if that is why it said no.
+/// The resource of this host that was used up, if that is why connecting failed.
 #[must_use]
 pub fn lacking(error: &io::Error) -> Option<Reason> {
     match Errno::from_io_error(error)? {

@@ -17,7 +17,7 @@ pub use response::ResponseDecoder;
 
 use std::ops::Range;
 
-/// What a decoder found.
+/// An event of decoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// Nothing yet: more input is needed. Some input may have been consumed all the same.
@@ -37,7 +37,7 @@ pub enum Event {
 pub struct Step {
     /// How many bytes of the input are done with; the next call starts behind them.
     pub consumed: usize,
-    /// What they brought.
+    /// The event that the consumed bytes brought.
     pub event: Event,
 }
 

@@ -88,7 +88,7 @@ impl ProtocolError {
 /// How reading a message from a connection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// What arrived is not acceptable.
+    /// The peer sent something that is not acceptable.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
     /// The peer closed before the message was complete.

@@ -9,7 +9,7 @@ pub struct Fields {
     entries: Vec<Entry>,
 }
 
-/// What stands in a section. Looked at once as a whole: most are UTF-8, and a name in one that is needs no further look.
+/// Text of a section. Looked at once as a whole: most are UTF-8, and a name in one that is needs no further look.
 #[derive(Debug)]
 enum Text {
     Utf8(String),
@@ -117,7 +117,7 @@ impl Fields {
         self.text.set(text);
     }
 
-    /// What the entries refer to, and what stands between.
+    /// The text that the entries refer to, with the bytes between them.
     pub(crate) fn text(&self) -> &[u8] {
         self.text.bytes()
     }

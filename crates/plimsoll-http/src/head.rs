@@ -85,7 +85,7 @@ impl RequestHead {
         if path.is_empty() { "/" } else { path }
     }
 
-    /// What follows the first `?` of the target.
+    /// The target's query: the text behind its first `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
         self.fields

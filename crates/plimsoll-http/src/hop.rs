@@ -1,4 +1,4 @@
-//! What of a message belongs to one connection and is not forwarded (RFC 9110 §7.6.1).
+//! Fields that belong to one connection and are not forwarded (RFC 9110 §7.6.1).
 //!
 //! Which other fields pass, and which are added, is left to whoever forwards.
 

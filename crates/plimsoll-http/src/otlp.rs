@@ -7,7 +7,7 @@ use prost::Message as _;
 use std::fmt;
 use std::time::Duration;
 
-/// What is sent: it decides on the path (OpenTelemetry Protocol specification, "OTLP/HTTP Request").
+/// The signal that is sent: it decides on the path (OpenTelemetry Protocol specification, "OTLP/HTTP Request").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// `/v1/metrics`
@@ -32,16 +32,16 @@ impl Signal {
 const PORT: u16 = 4318;
 /// Characters of what a collector says that are told.
 const MOST_SAID: usize = 200;
-/// What of an answer is read.
+/// Bytes of an answer that are read.
 const MOST_ANSWER_BYTES: u64 = 64 * 1024;
 const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
-/// What a collector answered.
+/// A collector's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// From 200 on.
     pub status: u16,
-    /// What a taken request did not arrive whole by (`partial_success`); empty where the answer broke off, or is longer than anybody reads.
+    /// The part of a taken request that was rejected (`partial_success`); empty where the answer broke off, or is longer than is read.
     pub body: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
-    /// What of a request that was taken was not, if the answer says so in binary Protobuf, as it must to a request of that form.
+    /// The items of a taken request that were rejected, if the answer says so in binary Protobuf, as it must to a request of that form.
     #[must_use]
     pub fn rejected(&self) -> Option<Rejected> {
         let response = Response::decode(&self.body[..]).ok()?;
@@ -72,7 +72,7 @@ impl Answer {
 pub struct Rejected {
     /// Data points, spans or log records.
     pub items: u64,
-    /// What the collector says, a line at most.
+    /// The collector's reason, a line at most.
     pub why: String,
 }
 
@@ -178,7 +178,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    /// What is read of this answer, behind which the connection ends.
+    /// The part of this answer that is read, behind which the connection ends.
     async fn answered(answer: &str) -> Answer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// What is answered.
+/// An answer of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The status code.
@@ -67,7 +67,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    /// What a client gets that sends `requests` and waits for the end.
+    /// The bytes that a client gets that sends `requests` and waits for the end.
     async fn answers(requests: &str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// What is asked of a peer that is waited for.
+/// Least speed of a peer that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     /// The longest silence, which is also the credit at the start.

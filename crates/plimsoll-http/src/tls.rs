@@ -54,7 +54,7 @@ pub enum TlsError {
     /// A certificate cannot be made.
     #[error("a certificate cannot be made: {0}")]
     Unmade(String),
-    /// What lets sessions be resumed cannot be made.
+    /// The key of session tickets cannot be made.
     #[error("session tickets cannot be made: {0}")]
     Tickets(String),
     /// The name is neither a host name nor an address.

@@ -19,7 +19,7 @@ impl Url {
     /// Takes a URL apart. A fragment is the browser's own and never sent.
     ///
     /// # Errors
-    /// What is missing or wrong, and what to write instead.
+    /// The missing or wrong part, and what to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let malformed = || format!("`{text}` is not a URL: write `http://host:port/path`");
         let (scheme, rest) = text

@@ -17,7 +17,7 @@ fn cases(role: &str) -> Vec<Case> {
     topics.into_iter().flat_map(|topic| topic.cases).collect()
 }
 
-/// What came of decoding all bytes.
+/// Result of decoding all bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Decoded {
     heads: usize,

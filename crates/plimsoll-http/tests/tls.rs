@@ -33,7 +33,7 @@ fn server(
 
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
 
-/// What most clients are: they trust `trust` and know the server as `localhost`.
+/// Settings of most clients: they trust `trust` and know the server as `localhost`.
 fn settings(trust: Trust<'_>) -> TlsSettings<'_> {
     TlsSettings {
         server_name: "localhost",

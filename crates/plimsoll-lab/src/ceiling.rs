@@ -25,7 +25,7 @@ pub struct Ceiling {
     pub schema: String,
     /// When it was measured: RFC 3339 with offset.
     pub measured_at: String,
-    /// What it holds for.
+    /// The host that it holds for.
     pub host: Identity,
     /// The generator's threads.
     pub shards: usize,
@@ -35,7 +35,7 @@ pub struct Ceiling {
     pub open: OpenCeiling,
 }
 
-/// What generator and mock reach without any schedule.
+/// Throughput of generator and mock without any schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedThroughput {
@@ -55,7 +55,7 @@ pub struct OpenCeiling {
     pub holds_per_s: f64,
     /// The lowest rate tried that failed; `None` when none did.
     pub fails_per_s: Option<f64>,
-    /// What gave way there.
+    /// The resource that gave way there.
     pub gives_way: Option<String>,
     /// Why this is less than sure: either rate was tried too few times, or they are more than a tenth apart. `None` when it is sure.
     pub doubt: Option<String>,
@@ -65,7 +65,7 @@ pub struct OpenCeiling {
     pub pacing_lag_p99_s: Option<f64>,
 }
 
-/// What a ceiling is measured with. A ceiling says nothing about another one.
+/// Host and settings of a measured ceiling. A ceiling says nothing about another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -167,7 +167,7 @@ impl Ceiling {
 }
 
 impl Stored {
-    /// What is stored below `directory`.
+    /// The ceilings stored below `directory`.
     #[must_use]
     pub fn read(directory: &Path) -> Self {
         let file = directory.join(FILE);

@@ -41,7 +41,7 @@ pub enum StartError {
     /// The shim says why.
     #[error(transparent)]
     Refused(#[from] Failure),
-    /// What the child would be given is more than a shim takes.
+    /// The child's specification is larger than a shim takes.
     #[error("the plan has {} with the rows of its feeders and the bodies of its requests, and may have {}: write shorter ones", size(*.0), size(shim::SPEC_BYTES))]
     TooLong(usize),
     /// The shim itself could not be run or talked to.

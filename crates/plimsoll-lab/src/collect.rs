@@ -27,7 +27,7 @@ pub struct Collector {
     waiting: u64,
     /// When the second half of the measured time begins, in seconds since the load began.
     middle: f64,
-    /// What the warm-up's arrivals still did in the second that comes next.
+    /// Late completions of the warm-up's arrivals in the second that comes next.
     carried: Option<Carried>,
 }
 
@@ -156,14 +156,14 @@ impl Collector {
         }
     }
 
-    /// What the warm-up's arrivals did in the time of a fragment of the measured side.
+    /// Late completions of the warm-up's arrivals in the time of a fragment of the measured side.
     fn carried_into(&self, fragment: &Fragment) -> Option<&Carried> {
         let carried = self.carried.as_ref()?;
         let same = carried.start_s.to_bits() == fragment.start_s.to_bits();
         (!fragment.warmup && same).then_some(carried)
     }
 
-    /// What ended in a fragment, by the names of its steps.
+    /// Completions of a fragment, by the names of its steps.
     fn completions(&self, fragment: &Fragment) -> Completions {
         let steps = self.steps.iter().zip(&fragment.steps);
         Completions::of(steps, &fragment.groups)

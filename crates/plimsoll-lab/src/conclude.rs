@@ -35,7 +35,7 @@ pub struct Course {
     pub deaths: Vec<String>,
 }
 
-/// What was measured says this. Arms of which nothing was are left out.
+/// Summary of all that was measured. Arms of which nothing was are left out.
 pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course) -> Summary {
     let experiment = session.experiment;
     let facts = Facts {

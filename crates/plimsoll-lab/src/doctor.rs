@@ -1,4 +1,4 @@
-//! What this host allows: one fact per file, each found in `/proc`, `/sys` or by a short try, and judged in plain words.
+//! Facts of this host: one per file, each found in `/proc`, `/sys` or by a short try, and judged in plain words.
 //!
 //! Only facts that a run depends on are looked at. Printing them is left to the binary; the generator's own ceiling is measured by
 //! `calibrate`.
@@ -29,16 +29,16 @@ use serde::Serialize;
 /// One thing about this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about, in a word or two.
+    /// Its subject, in a word or two.
     pub name: &'static str,
-    /// What was found.
+    /// The finding.
     pub finding: String,
-    /// What follows.
+    /// Its judgement.
     #[serde(flatten)]
     pub judgement: Judgement,
 }
 
-/// What a fact means for measurements on this host.
+/// Meaning of a fact for measurements on this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "judgement", rename_all = "snake_case")]
 pub enum Judgement {
@@ -46,7 +46,7 @@ pub enum Judgement {
     Ok,
     /// Something is limited.
     Limits {
-        /// What is.
+        /// The measurements that are limited.
         what: String,
         /// How to change that.
         remedy: String,

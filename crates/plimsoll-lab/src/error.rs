@@ -33,11 +33,11 @@ pub enum LabError {
     /// A file or directory of the run could not be written or read.
     #[error("{}: cannot {action}: {source}", path.display())]
     Storage {
-        /// What was attempted, after "cannot".
+        /// The attempted action, after "cannot".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A component never became ready.
@@ -45,7 +45,7 @@ pub enum LabError {
     NotStarted {
         /// Its name in the experiment.
         component: String,
-        /// What happened instead.
+        /// The reason.
         reason: String,
         /// The end of its log; `None` when its program never ran.
         log: Option<LogTail>,
@@ -94,7 +94,7 @@ impl LabError {
         }
     }
 
-    /// The same, with the run's secrets masked in what components and servers of others have said.
+    /// This error, with the run's secrets masked in the words of components and servers of others.
     pub(crate) fn masked(mut self, mask: &Mask) -> Self {
         let hide = |text: &mut String| *text = mask.text(text).into_owned();
         match &mut self {

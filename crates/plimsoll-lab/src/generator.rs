@@ -28,7 +28,7 @@ pub struct GeneratorSpec<'a> {
     pub environment: BTreeMap<String, String>,
     /// The file to which its standard error is appended.
     pub log: PathBuf,
-    /// What is masked in it.
+    /// Mask of its output.
     pub mask: &'a Mask,
 }
 

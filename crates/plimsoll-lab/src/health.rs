@@ -1,4 +1,4 @@
-//! What a load says of the generator's own health: its fragments and the probe's samples in the report's terms.
+//! The generator's own health in a load: its fragments and the probe's samples in the report's terms.
 //!
 //! Only the measured time counts. What the values mean for a verdict is left to the report.
 
@@ -75,7 +75,7 @@ impl Health {
         }
     }
 
-    /// What is known of the load whose figures are `data`.
+    /// Health of the load whose figures are `data`.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub fn conclude(self, data: &ArmData, probe: Option<&HealthProbe>) -> GeneratorHealth {

@@ -30,7 +30,7 @@ pub fn read() -> Host {
 
 /// Descriptors that are left to the generator's own work.
 const OWN_DESCRIPTORS: u64 = 256;
-/// What a connection may take of memory, at both of its ends on one machine, with room to spare.
+/// Memory that a connection may take, at both of its ends on one machine, with room to spare.
 const BYTES_PER_CONNECTION: u64 = 256 * 1024;
 
 /// How many connections a generator on this machine can hold: by descriptors, by local ports to one target, and by a quarter of the memory.
@@ -62,7 +62,7 @@ pub fn port_count() -> Option<u32> {
     local_ports().map(|(first, last)| last - first + 1)
 }
 
-/// What this machine is called.
+/// Name of this machine.
 #[must_use]
 pub fn name() -> String {
     let name = rustix::system::uname();

@@ -41,13 +41,13 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// Between two samples of components.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
-/// What one load gave.
+/// Result of one load.
 pub struct Loaded {
     /// The arm's data of the block.
     pub data: ArmData,
     /// How it ended.
     pub end: End,
-    /// What should stand beside its figures.
+    /// Notes that should stand beside its figures.
     pub notes: Vec<String>,
     /// Every second of it, if they were to be kept.
     pub seconds: Vec<LoadRow>,
@@ -66,7 +66,7 @@ pub enum End {
     Failed(LabError),
 }
 
-/// What a load is made of.
+/// Definition of a load.
 #[derive(Clone, Copy)]
 pub struct LoadSpec<'a> {
     /// The experiment.
@@ -79,18 +79,18 @@ pub struct LoadSpec<'a> {
     pub seed: u64,
     /// Our own executable.
     pub executable: &'a Path,
-    /// What becomes of its seconds and histograms.
+    /// Use of its seconds and histograms.
     pub keeping: Keeping,
 }
 
-/// What becomes of what a load measures beyond its figures.
+/// Use of the data that a load measures beyond its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
     /// Its histograms go to the log of its arm.
     OfArm,
     /// Its histograms go to a log of its own: another load of the same arm is not to be mixed with it.
     Apart,
-    /// The same, and its seconds are handed back.
+    /// Its histograms go to a log of its own, and its seconds are handed back.
     ApartWithSeconds,
 }
 
@@ -169,7 +169,7 @@ pub async fn run(
     })
 }
 
-/// What is left of a load that is over, beside its data.
+/// Remains of a load that is over, beside its data.
 struct Over {
     generator: Generator,
     ledger: Ledger,
@@ -217,7 +217,7 @@ struct RunningLoad {
     warmup: f64,
     collector: Collector,
     watch: Watch,
-    /// What ended the load, once something has.
+    /// Breaches that ended the load, once there are any.
     breaches: Vec<(usize, Breach)>,
     ledger: Ledger,
     /// When the load begins, once that is known.
@@ -385,7 +385,7 @@ impl RunningLoad {
         self.generator.ask_to_stop().await;
     }
 
-    /// What went wrong first: the death of a component before what may follow from it.
+    /// The first error: the death of a component before those that may follow from it.
     fn first(&mut self, error: LabError) -> LabError {
         self.death.take().unwrap_or(error)
     }
@@ -547,7 +547,7 @@ fn numbered(plan: &Plan) -> Option<Numbered> {
     Some(Numbered { started: 0, of })
 }
 
-/// What an arm did when a feeder had no row left, after its name.
+/// Sentence on an arm that ended when a feeder had no row left, after its name.
 fn out_of_rows(end: &FeederEnd) -> String {
     let FeederEnd { feeder, rows, .. } = end;
     let then = match end.failed {

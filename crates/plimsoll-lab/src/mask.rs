@@ -1,13 +1,13 @@
 //! Secrets of a run, masked in what is kept and shown of it: logs of components, events, messages.
 //!
-//! What a component prints is not ours to forbid, and a password in its log is one in every copy of the run's directory. Each secret is
+//! A component prints as it likes, and a password in its log is one in every copy of the run's directory. Each secret is
 //! replaced by [`MASK`], also where it comes in several pieces, overlaps another, or is written as JSON writes it. Other spellings of a
 //! secret (its Base64, its lines one by one) are not known here.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What stands in place of a secret.
+/// Text in place of a secret.
 pub const MASK: &str = "***";
 /// Secrets of fewer bytes are not masked: they would be found everywhere, and masking them would show where they are.
 pub const SHORTEST: usize = 4;
@@ -34,7 +34,7 @@ impl Mask {
         Self { secrets: found }
     }
 
-    /// What is looked for; nothing is masked where it is empty.
+    /// The texts that are looked for; nothing is masked where there are none.
     #[must_use]
     pub fn secrets(&self) -> &[String] {
         &self.secrets

@@ -36,11 +36,11 @@ pub struct Session<'a, 'r> {
     pub recorder: Recorder<'r>,
     /// True: end, and keep what was measured.
     pub stop: watch::Receiver<bool>,
-    /// What was measured, in the order of the experiment's arms.
+    /// Measured data, in the order of the experiment's arms.
     pub arms: Vec<ArmBlocks>,
     /// Windows in which thresholds ended a load, by the place of the threshold.
     pub breaches: BTreeMap<usize, Breach>,
-    /// What searches have found so far, by arm.
+    /// Results of searches so far, by arm.
     pub searches: BTreeMap<String, Searched>,
     /// Trials of an earlier run that its searches go on from, by arm.
     pub earlier: BTreeMap<String, Vec<TrialRow>>,
@@ -188,7 +188,7 @@ impl Session<'_, '_> {
     }
 }
 
-/// What one load of an arm gave.
+/// Result of one load of an arm.
 struct Measured {
     data: ArmData,
     notes: Vec<String>,
@@ -202,11 +202,11 @@ struct Measured {
 struct Block<'a> {
     /// From 1.
     number: u32,
-    /// What people are told of it; empty where there is only one.
+    /// Its label for people; empty where there is only one.
     label: &'a str,
     /// How much time is left.
     ahead: &'a Ahead,
-    /// What becomes of its histograms and seconds.
+    /// Use of its histograms and seconds.
     keeping: Keeping,
 }
 

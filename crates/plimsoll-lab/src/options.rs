@@ -1,4 +1,4 @@
-//! What a run needs beside its experiment.
+//! Options of a run beside its experiment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use plimsoll_experiment::Surroundings;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::TrialRow;
 
-/// What a run needs beside its experiment.
+/// Options of a run beside its experiment.
 pub struct RunOptions<'a> {
     /// The run directory, which must not exist.
     pub out: PathBuf,
@@ -19,7 +19,7 @@ pub struct RunOptions<'a> {
     pub executable: PathBuf,
     /// Files and variables that the experiment refers to.
     pub surroundings: &'a dyn Surroundings,
-    /// What the person was told before the run began: recorded as its first warnings, and as notes of their arms.
+    /// Warnings that the person saw before the run began: recorded as its first warnings, and as notes of their arms.
     pub warnings: &'a [Warning],
     /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
     pub totals: Option<&'a Mutex<Totals>>,

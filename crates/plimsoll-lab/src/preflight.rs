@@ -28,22 +28,22 @@ use plimsoll_report::record::{PlanCeiling, PlanFacts};
 use stated::Standing;
 use std::fmt;
 
-/// What is known of one arm before it runs.
+/// Outlook of one arm before it runs.
 #[derive(Debug, Clone)]
 pub struct Outlook {
     /// The arm.
     pub arm: String,
-    /// What bounds it, the plan's own ceilings first.
+    /// Its ceilings, the plan's own first.
     pub ceilings: Vec<Ceiling>,
     /// Sentences to be read after the arm's name: its ceilings, and what answers may take where nothing bounds it.
     pub said: Vec<String>,
-    /// What it states and cannot reach.
+    /// Stated rates that it cannot reach.
     pub refusals: Vec<Warning>,
-    /// What may go wrong on this host.
+    /// Warnings about this host.
     pub warnings: Vec<Warning>,
 }
 
-/// What is said of one arm.
+/// A warning about one arm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// The arm.
@@ -58,7 +58,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What is known of each arm before anything is sent.
+/// Outlook of each arm before anything is sent.
 #[must_use]
 pub fn look(experiment: &Experiment, host: &HostFacts) -> Vec<Outlook> {
     let arms = experiment.arms.iter();
@@ -66,7 +66,7 @@ pub fn look(experiment: &Experiment, host: &HostFacts) -> Vec<Outlook> {
         .collect()
 }
 
-/// What the plan of an arm allows at most, as what limits it in the end is judged by it.
+/// Limits of an arm's plan, by which its bottleneck is judged in the end.
 #[must_use]
 pub fn plan_facts(experiment: &Experiment, arm: &Arm) -> PlanFacts {
     let subject = Subject::new(experiment, arm);

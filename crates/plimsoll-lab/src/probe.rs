@@ -57,7 +57,7 @@ pub struct Sampler {
     place: Option<Place>,
 }
 
-/// What processes have used since they started.
+/// Resources that processes have used since they started.
 #[derive(Debug, Default)]
 struct Totals {
     threads: HashMap<ThreadId, ThreadTimes>,
@@ -113,7 +113,7 @@ impl Sampler {
         Some(sample)
     }
 
-    /// What cannot be known of the component for want of permission, in words; `None` where there is nothing to say.
+    /// Resources of the component that are not permitted to be seen, in words; `None` where there are none.
     #[must_use]
     pub fn denied(&self) -> Option<&'static str> {
         self.place.as_ref()?.denied()

@@ -1,4 +1,4 @@
-//! What a run tells whoever watches it. Watching changes nothing: the record is written either way.
+//! Progress of a run for its spectators. Watching changes nothing: the record is written either way.
 
 /// Something happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub enum Progress {
         label: String,
         /// The arm.
         arm: String,
-        /// What is known of the time that is left.
+        /// Time that is left, as far as it is known.
         ahead: Ahead,
     },
     /// A second of load is over.
@@ -42,9 +42,9 @@ pub enum Ahead {
     Budget {
         /// The whole of it.
         of: f64,
-        /// What is not spent.
+        /// Budget that is not spent.
         left: f64,
-        /// What it has found: `400/s is carried, 450/s is too much`; empty before the first trial.
+        /// Its bounds so far: `400/s is carried, 450/s is too much`; empty before the first trial.
         found: String,
     },
 }
@@ -76,7 +76,7 @@ pub struct SecondProgress {
     pub failed: u64,
     /// Failed exchanges since the load began.
     pub failed_so_far: u64,
-    /// What happened to most of these, in words.
+    /// The most frequent of these failures, in words.
     pub failure: Option<String>,
     /// Virtual users within an iteration at its end.
     pub active_users: u64,

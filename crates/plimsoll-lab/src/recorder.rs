@@ -21,9 +21,9 @@ pub struct Recorder<'a> {
     clock: RunClock,
     watcher: &'a mut dyn FnMut(Progress),
     totals: Option<&'a Mutex<Totals>>,
-    /// What [`Recorder::warn_once`] has said.
+    /// Warnings that [`Recorder::warn_once`] has given.
     warned: BTreeSet<String>,
-    /// What no message shows.
+    /// Mask of all messages.
     mask: Mask,
 }
 
@@ -40,7 +40,7 @@ pub struct Scene {
     pub total: f64,
     /// Iterations so far, if the load ends with the last of so many.
     pub iterations: Option<Numbered>,
-    /// What was counted since the load began.
+    /// Counts since the load began.
     pub counted: Counted,
     /// The name of the log of its histograms.
     pub log: String,
@@ -81,7 +81,7 @@ impl Counted {
         (self.iterations > 0).then(|| self.exchanges as f64 / self.iterations as f64)
     }
 
-    /// What happened to most of what failed.
+    /// The most frequent failure, in words.
     fn failure(&self) -> Option<String> {
         let most = self.failures.iter().max_by_key(|(_, _, seen)| seen.count)?;
         Some(most.1.words())

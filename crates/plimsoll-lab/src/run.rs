@@ -26,12 +26,12 @@ const ID_BYTES: usize = 6;
 /// Why nothing is concluded from a run that was told to stop, or whose host failed.
 const INTERRUPTED: &str = "the run was interrupted";
 
-/// What a run gave.
+/// Outcome of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
     /// The run directory.
     pub dir: PathBuf,
-    /// What was found.
+    /// Its results.
     pub summary: Summary,
     /// Whether it was told to stop before its end.
     pub interrupted: bool,

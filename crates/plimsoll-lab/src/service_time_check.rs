@@ -1,9 +1,9 @@
-//! The same exchanges from both ends: the service times of the generator's fragments, and what the component of ours that is the direct
+//! Exchanges as both ends timed them: the service times of the generator's fragments, and the times that the component of ours that is the direct
 //! target has timed itself. What other components of ours timed meanwhile, further inside, is read along with it.
 //!
 //! Both are taken over the whole seconds of the measured time, by when an exchange ends: fragments are of seconds, and the
 //! component's counters are read at either end of them. What ends in the moment of a reading may be on different sides of it.
-//! What a gap between the two means is left to the report.
+//! The meaning of a gap between the two means is left to the report.
 
 use crate::component::Topology;
 use crate::error::LabError;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the arm's direct target has counted so far; `None` if it keeps no counters, as a foreign one does.
+/// Counts of the arm's direct target so far; `None` if it keeps no counters, as a foreign one does.
 pub fn counted(target: &TargetRef, topology: &Topology<'_>) -> Result<Option<Totals>, LabError> {
     topology.counters(&target.component).map(read).transpose()
 }

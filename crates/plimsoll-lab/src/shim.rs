@@ -205,7 +205,7 @@ impl Supervised {
     }
 }
 
-/// What woke the shim.
+/// Events that woke the shim.
 struct Ready {
     ended: bool,
     command: bool,

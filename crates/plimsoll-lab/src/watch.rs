@@ -38,7 +38,7 @@ struct Window {
     empty: Empty,
 }
 
-/// What a part begins as.
+/// Initial state of a part.
 #[derive(Debug, Clone)]
 struct Empty {
     data: ArmData,

@@ -51,7 +51,7 @@ pub enum Part {
     Canary(u64),
 }
 
-/// What keys the schedule of a scenario, so that no two scenarios have the same; the first one's is the plan's seed.
+/// Key of the schedule of a scenario, so that no two scenarios have the same; the first one's is the plan's seed.
 #[must_use]
 pub fn scenario_seed(seed: u64, scenario: usize) -> u64 {
     match scenario {
@@ -77,7 +77,7 @@ enum Indices {
         stride: u64,
         picks: Option<Picks>,
     },
-    /// What was picked, by group.
+    /// The arrivals that were picked, by group.
     Picked { group: u64, picks: Picks },
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// From the request to stop until arrivals end, so that every thread knows when that is before it comes.
 const NOTICE: Nanos = 50_000_000;
 
-/// What the threads of a load say of its end; each writes once in a run.
+/// Early ends reported by the threads of a load; each writes once in a run.
 #[derive(Debug)]
 pub(crate) struct EarlyEnd {
     at: OnceLock<Nanos>,

@@ -42,10 +42,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use user::User;
 
-/// What exchanges under way get when the load is stopped before its time.
+/// Time that exchanges under way get when the load is stopped early.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// What a shard, or the canary, needs to begin.
+/// Everything that a shard, or the canary, needs to begin.
 #[derive(Debug)]
 pub(crate) struct Shard<'a> {
     pub(crate) plan: &'a Plan,

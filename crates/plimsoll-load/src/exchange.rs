@@ -27,7 +27,7 @@ pub struct Exchange {
     pub followed: bool,
     /// From its intended start to its end.
     pub response: Duration,
-    /// What establishing a connection took; `None` when there was one already.
+    /// Time of establishing a connection; `None` when there was one already.
     pub connect: Option<Duration>,
     /// From the first byte sent to its end; `None` when nothing was sent.
     pub service: Option<Duration>,

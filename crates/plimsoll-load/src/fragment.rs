@@ -1,4 +1,4 @@
-//! What the generator says while it runs: one [`Message`] per line of JSON.
+//! The generator's output while it runs: one [`Message`] per line of JSON.
 //!
 //! A [`Fragment`] is what happened in one second, over all shards. Fragments of a run merge by adding counts and
 //! histograms; gauges (`in_flight`, `waiting`, `connections`) hold at the end of the fragment. An exchange is recorded in the second
@@ -22,7 +22,7 @@ pub const CANARY_THREAD: &CStr = c"canary";
 pub enum Message {
     /// The load is about to begin.
     Started(Started),
-    /// What happened in one second.
+    /// The results of one second.
     Fragment(Fragment),
     /// The load ended and its accounts are exact.
     Finished(Accounts),
@@ -30,7 +30,7 @@ pub enum Message {
     Failed(String),
 }
 
-/// What the generator made of the plan.
+/// The plan as the generator understood it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Started {
@@ -42,7 +42,7 @@ pub struct Started {
     pub start_monotonic_ns: u64,
 }
 
-/// What happened in one second, over all shards.
+/// The results of one second, over all shards.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fragment {

@@ -234,7 +234,7 @@ impl Partition {
     }
 }
 
-/// What the canary takes over.
+/// The canary's share of the load.
 struct Canary {
     /// So many users, by scenario.
     users: Vec<usize>,

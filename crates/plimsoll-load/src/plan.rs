@@ -27,7 +27,7 @@ pub use step::{Check, Extract, Follow, Match, Predicate, Source, Step};
 pub use text::{Expression, Piece, Text};
 pub use tls::{Identity, PrivateKey, Tls, TlsVersion, Trust};
 
-/// What to send, where, when and for how long.
+/// A load in full: requests, target, times and rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -39,9 +39,9 @@ pub struct Plan {
     pub target: Target,
     /// Every exchange that scenarios refer to; its place here is its series in recorder, fragments and reports. At least one.
     pub steps: Vec<Step>,
-    /// What virtual users do and when: all at the same time, each with its own users. At least one.
+    /// Programs of the virtual users, all at the same time, each with its own users. At least one.
     pub scenarios: Vec<Scenario>,
-    /// What iterations differ by.
+    /// Differences between iterations.
     #[serde(default)]
     pub data: Data,
     /// How long the load runs before it is measured. Iterations whose intended start lies in it are reported apart.
@@ -67,15 +67,15 @@ pub struct Target {
     pub addresses: Vec<SocketAddr>,
 }
 
-/// What a kind of virtual user does, and how many of its iterations start when.
+/// A kind of virtual user: its program, and how many of its iterations start when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What reports call it; unique within the plan.
+    /// Its name in reports; unique within the plan.
     pub name: String,
     /// How many iterations start, and when.
     pub load: Load,
-    /// What an iteration does, in order; at least one action.
+    /// The program of an iteration, in order; at least one action.
     pub program: Vec<Action>,
     /// In the closed model: so many iterations and no more, over all users; the load ends with the last of them. They are dealt to the
     /// shards in proportion to their users, and within a shard who is free takes the next.

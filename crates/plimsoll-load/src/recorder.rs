@@ -1,4 +1,4 @@
-//! What happens in one shard: counted and timed per second, handed over when the second is over.
+//! Results of one shard: counted and timed per second, handed over when the second is over.
 //!
 //! One [`Recorder`] belongs to one shard and takes no lock. The seconds that it hands over come back, emptied, to be filled again.
 //! Adding shards up is the collector's.
@@ -17,7 +17,7 @@ use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::time::Duration;
 
-/// What a shard says to the collector.
+/// A shard's message to the collector.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// One of its seconds is over.
@@ -28,7 +28,7 @@ pub(crate) enum Report {
     Done(usize),
 }
 
-/// What the watchdog saw in one second.
+/// Observations of the watchdog in one second.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WatchedSecond {
     /// Which, from the start of the load.
@@ -62,7 +62,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What is told of it when exchanges are handed over one by one.
+    /// Its record when exchanges are handed over one by one.
     fn singly(self) -> Exchange {
         Exchange {
             step: self.step,
@@ -80,7 +80,7 @@ impl Ended {
     }
 }
 
-/// What the parts of making a connection took, one after the other.
+/// Times of the parts of making a connection, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialled {
     /// The name lookup; `None` if there was none.

@@ -41,7 +41,7 @@ pub enum LoadError {
     /// Nobody took the messages.
     #[error("fragments were not taken for {SECONDS_BUFFERED} s, so figures were lost")]
     NotTaken,
-    /// What TLS needs was there when the plan was checked, and is not any more.
+    /// Keys or certificates were there when the plan was checked, and are not any more.
     #[error("the host's store of trusted authorities has gone")]
     Security,
     /// The accounts do not add up: an error of the generator.
@@ -170,7 +170,7 @@ fn carry_out(
     Ok(())
 }
 
-/// What a shard takes with it to its thread. Locked once, there.
+/// State that a shard takes with it to its thread. Locked once, there.
 type Slot = Mutex<Option<(Recorder, Pulse)>>;
 
 /// How shards and watchdog say what happens.
@@ -222,7 +222,7 @@ fn recording(plan: &Plan, partition: &Partition, phases: Phases, singly: bool) -
     }
 }
 
-/// What all shards have in common.
+/// State that all shards share.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     plan: &'a Plan,

@@ -1,4 +1,4 @@
-//! What one virtual user does in one iteration, compiled once before the load.
+//! The program of a virtual user's iteration, compiled once before the load.
 //!
 //! ```text
 //! plan (names, text) --compile, once--> Program (numbered places, pieces) --with a user's Memory--> bytes of requests

@@ -1,4 +1,4 @@
-//! What a plan's TLS needs at run time, built once before the load starts: reading certificates and keys takes too long for a shard at work.
+//! TLS of a plan at run time, built once before the load starts: reading certificates and keys takes too long for a shard at work.
 
 use crate::plan::{Connections, Protocol, Tls, TlsVersion, Trust};
 use plimsoll_http::tls::{self, ClientTls, Connector, Identity, TlsError, TlsSettings};
@@ -18,7 +18,7 @@ pub(crate) struct Security {
 /// Which part of a plan's TLS cannot be used, and why.
 #[derive(Debug)]
 pub(crate) enum SecurityProblem {
-    /// What all have in common.
+    /// A problem of all connections.
     Common(TlsError),
     /// The identity at this place.
     Identity(usize, TlsError),

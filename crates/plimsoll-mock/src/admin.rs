@@ -59,7 +59,7 @@ use tokio::time::Instant;
 /// Where the admin API begins.
 const PREFIX: &str = "/__admin";
 
-/// What the endpoints work on.
+/// State that the endpoints work on.
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) stubs: Arc<Stubs>,
@@ -68,7 +68,7 @@ pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) counters: CountersFile,
     pub(crate) root: Option<PathBuf>,
-    /// What mappings are read with, but for the files of the root.
+    /// Inputs of reading mappings, but for the files of the root.
     pub(crate) around: Surroundings,
     /// Where everything goes that no other stub answers.
     pub(crate) proxy_all: Option<String>,
@@ -93,7 +93,7 @@ pub(crate) struct AdminRequest {
     pub(crate) query: String,
     /// The first `Accept`, empty if there is none.
     pub(crate) accept: Vec<u8>,
-    /// What its body is in, if it is text; UTF-8 where nobody says.
+    /// Encoding of its body, if it is text; UTF-8 where none is stated.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) body: Vec<u8>,
 }
@@ -224,7 +224,7 @@ impl Admin {
             .map_or_else(BodyFiles::default, BodyFiles::below)
     }
 
-    /// What mappings are read with.
+    /// Inputs of reading mappings.
     fn surroundings(&self) -> Surroundings {
         Surroundings {
             files: self.body_files(),

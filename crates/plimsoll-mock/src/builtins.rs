@@ -60,11 +60,11 @@ impl Endpoints {
     }
 }
 
-/// What an endpoint needs besides the request.
+/// Inputs of an endpoint besides the request.
 #[derive(Debug)]
 pub(crate) struct Call<'a, 'r> {
     pub(crate) request: &'a Request<'r>,
-    /// What of the path follows the endpoint's own part, empty if there is nothing.
+    /// The path behind the endpoint's own part, empty if there is nothing.
     pub(crate) rest: &'a str,
 }
 

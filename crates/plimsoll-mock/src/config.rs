@@ -1,4 +1,4 @@
-//! What a mock is told when it starts.
+//! Configuration of a mock.
 
 use crate::journal::JournalLimits;
 use crate::outgoing::OutgoingConfig;

@@ -30,7 +30,7 @@ pub enum MockError {
         /// The system's error.
         error: io::Error,
     },
-    /// What was recorded cannot be kept.
+    /// A recording cannot be kept.
     #[error("what was recorded cannot be kept: {0}")]
     Record(String),
     /// The system refused something that serving needs: a thread, a descriptor, a timer.

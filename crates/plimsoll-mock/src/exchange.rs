@@ -46,7 +46,7 @@ pub(crate) const LATE_BODY: &str = "the request's body took too long";
 pub(crate) struct Exchange<'a> {
     pub(crate) shard: &'a Rc<Shard>,
     pub(crate) head: &'a RequestHead,
-    /// What was kept of its body.
+    /// Its body as far as it was kept.
     pub(crate) body: &'a [u8],
     pub(crate) channel: Channel,
     /// When its head was complete.
@@ -55,11 +55,11 @@ pub(crate) struct Exchange<'a> {
     pub(crate) place: Cell<Known>,
     /// Its id, once somebody has seen it.
     pub(crate) id: OnceCell<StubId>,
-    /// What patterns could not read its body as.
+    /// Formats that patterns could not read its body as.
     pub(crate) misread: Cell<Misread>,
 }
 
-/// What to do about a request.
+/// Decision about a request.
 #[derive(Debug)]
 pub(crate) enum Decision {
     /// Nothing more.
@@ -211,7 +211,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What templates see of the request beside itself.
+    /// Facts of the request that templates see beside itself.
     fn occasion(&self) -> Occasion<'_> {
         Occasion {
             now: clock::now(),
@@ -245,7 +245,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What follows a stub's answer: its webhooks. `noted` is the journal's number of the request.
+    /// Webhooks after a stub's answer. `noted` is the journal's number of the request.
     fn afterwards(&self, stub: &Stub, request: &Request<'_>, noted: Option<u64>) -> Afterwards {
         let shared = &self.shard.shared;
         if let Some(number) = noted.filter(|_| !stub.webhooks.is_empty()) {
@@ -304,7 +304,7 @@ impl Exchange<'_> {
         self.shard.shared.journal.note(self.shard.index, &seen)
     }
 
-    /// What there is to note; `answer` was made for the request.
+    /// The record for the journal; `answer` was made for the request.
     fn seen<'a>(
         &'a self,
         outcome: Answered<'a>,

@@ -28,14 +28,14 @@ const TABLE: &str = include_str!("features/rows.tsv");
 /// Where the part of the page begins that is the binary's.
 const FLAGS: &str = "\n## The command line\n";
 
-/// What a row's example shows.
+/// State of a row by its example.
 #[derive(Debug)]
 enum State {
     Supported,
     Not(String),
 }
 
-/// What an example of a row is.
+/// Example of a row.
 #[derive(Debug, Clone, Copy)]
 enum Example {
     /// A stub mapping that has the feature.
@@ -183,7 +183,7 @@ fn page() -> String {
     page + &body + &acceptance()
 }
 
-/// What WireMock's own acceptance tests make of the mock, of the data of the check that runs them.
+/// Results of WireMock's own acceptance tests, of the data of the check that runs them.
 fn acceptance() -> String {
     let mut part = ACCEPTANCE.to_owned();
     for line in FIGURES.lines() {

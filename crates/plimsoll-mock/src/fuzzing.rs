@@ -1,4 +1,4 @@
-//! What the fuzz target looks at: one stub, and what a mock makes of a request to it. The law that must hold is in `fuzz/`.
+//! The fuzz target's view: one stub, and a mock's answer to a request. The law that must hold is in `fuzz/`.
 
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Mock(StubSet);
 
-/// What becomes of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The stub answers it, with this status.
@@ -46,7 +46,7 @@ impl Mock {
         Ok(Self(StubSet::new(vec![Arc::new(stub)], Delay::default())))
     }
 
-    /// What becomes of a request.
+    /// Outcome of a request.
     ///
     /// # Errors
     /// Why the head is none.

@@ -77,13 +77,13 @@ pub(crate) struct Entry {
     pub(crate) answer: Option<Answer>,
     /// Its id, where it was shown before it was noted.
     shown_id: Option<StubId>,
-    /// What patterns could not read its body as.
+    /// Formats that patterns could not read its body as.
     misread: Misread,
-    /// What came of it after its answer, as JSON text.
+    /// Events after its answer, as JSON text.
     sub_events: Vec<String>,
 }
 
-/// What answered a request.
+/// Outcome of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     Stub(Arc<Stub>),
@@ -106,11 +106,11 @@ pub(crate) struct Seen<'a> {
     pub(crate) answer: Option<&'a Answer>,
     /// Its id, where somebody has seen it already.
     pub(crate) id: Option<StubId>,
-    /// What patterns could not read its body as.
+    /// Formats that patterns could not read its body as.
     pub(crate) misread: Misread,
 }
 
-/// What answers a request that is to be noted.
+/// Answer to a request that is to be noted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answered<'a> {
     Stub(&'a Arc<Stub>),
@@ -119,7 +119,7 @@ pub(crate) enum Answered<'a> {
     Unmatched(u16),
 }
 
-/// What the journal holds at one moment.
+/// Content of the journal at one moment.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     /// Oldest first.
@@ -244,7 +244,7 @@ impl Journal {
         stub.last_saw() == self.epoch.load(Ordering::Relaxed)
     }
 
-    /// What is shown of an answer's body.
+    /// The part of an answer's body that is shown.
     pub(crate) fn shown_of<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         &body[..body.len().min(self.limits.shown_body)]
     }
@@ -295,7 +295,7 @@ impl Entry {
         Request::of(&self.head, &self.body, self.channel)
     }
 
-    /// What was to be told of it while a stub was looked for, and what came of it after its answer.
+    /// Events of the search for a stub, and those after its answer.
     fn sub_events(&self) -> Vec<Value> {
         let mut events = sub_event::of_misread(self.misread, &self.request().body);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or_default();

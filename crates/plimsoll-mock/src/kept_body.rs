@@ -1,4 +1,4 @@
-//! What is kept of requests' bodies, and the room for them: all connections together get so much and no more.
+//! Kept bodies of requests, and the room for them: all connections together get so much and no more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,11 +29,11 @@ pub(crate) enum Wish {
     Nobody,
     /// The journal, which does without sooner than turn a request away.
     Journal,
-    /// What answers it.
+    /// An answer needs it.
     Needed,
 }
 
-/// What one body holds; it is given back with it.
+/// Room of one body; it is given back with it.
 #[derive(Debug)]
 pub(crate) struct Held {
     room: Arc<BodyRoom>,
@@ -71,7 +71,7 @@ impl KeptBody {
         Ok(())
     }
 
-    /// What is kept.
+    /// The kept bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the log says of itself.
+/// Remark in the log's header.
 const REMARK: &str = "Service times of other servers in microseconds; starts in seconds since the mock began; Interval_Max in milliseconds";
 
 /// The log of a running mock.

@@ -26,9 +26,9 @@ pub struct OutgoingConfig {
     pub connections: usize,
     /// Whose certificates count.
     pub trust: TargetTrust,
-    /// What a forwarded request says in `Host`.
+    /// `Host` of a forwarded request.
     pub host: HostField,
-    /// What it says in `User-Agent`.
+    /// Its `User-Agent`.
     pub user_agent: UserAgentField,
     /// The only codings that a forwarded `Accept-Encoding` may name; without them it passes unchanged.
     pub encodings: Option<Vec<String>>,
@@ -80,7 +80,7 @@ impl Default for OutgoingConfig {
     }
 }
 
-/// What all shards share about sending requests.
+/// Settings of outgoing requests that all shards share.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) config: OutgoingConfig,

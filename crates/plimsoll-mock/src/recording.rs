@@ -1,6 +1,6 @@
 //! Recordings: stub mappings made of what the journal has of requests and their answers, in the form in which WireMock makes them.
 //!
-//! What is asked for is read by `recording/spec.rs`; one mapping is made by `recording/draft.rs`. Keeping and writing mappings is
+//! The specification is read by `recording/spec.rs`; one mapping is made by `recording/draft.rs`. Keeping and writing mappings is
 //! the admin API's.
 
 pub(crate) mod at_once;
@@ -26,7 +26,7 @@ pub(crate) struct Recorder {
     made: u64,
 }
 
-/// What a recorder does.
+/// State of a recorder.
 #[derive(Debug, Default)]
 pub(crate) enum State {
     #[default]
@@ -42,12 +42,12 @@ pub(crate) struct Recording {
     /// The stub that sends requests to the server that is recorded, if there is one.
     pub(crate) proxy: Option<StubId>,
     since: Instant,
-    /// What the journal had dropped and still had then.
+    /// Entries that the journal had dropped and still had then.
     dropped: u64,
     before: u64,
 }
 
-/// What recordings have made.
+/// Results of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recordings {
     /// Stub mappings.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The fewest files for which a thread is worth its while.
 const FILES_PER_THREAD: usize = 250;
 
-/// What a directory holds.
+/// Content of a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     /// How many mapping files there are.

@@ -7,7 +7,7 @@ use plimsoll_wiremock::surroundings::Surroundings;
 use std::fmt;
 use std::path::Path;
 
-/// What was found in a stub directory.
+/// Findings in a stub directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Files below `mappings`.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// Webhooks under way at a time, over all shards.
 const MOST: usize = 10_000;
 
-/// What became of webhooks, over all shards.
+/// Outcomes of webhooks, over all shards.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     under_way: AtomicUsize,
@@ -25,7 +25,7 @@ pub(crate) struct Tally {
     lost: AtomicU64,
 }
 
-/// The same when a mock has ended.
+/// Outcomes of webhooks when a mock has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Webhooks {
     /// Sent and answered, with any status.
@@ -36,7 +36,7 @@ pub struct Webhooks {
     pub lost: u64,
 }
 
-/// What follows one answer: its webhooks.
+/// Webhooks after one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Afterwards {
     pub(crate) calls: Vec<Result<Call, String>>,
@@ -67,7 +67,7 @@ pub(crate) struct Firing {
     under_way: RefCell<JoinSet<()>>,
 }
 
-/// What a shard sends webhooks with, and where it says what became of them.
+/// A shard's sender of webhooks, with where their outcomes are counted.
 #[derive(Debug)]
 pub(crate) struct WebhookSender {
     /// Which of the shards this is.
@@ -79,7 +79,7 @@ pub(crate) struct WebhookSender {
 }
 
 impl Tally {
-    /// What became of all; those that are still under way are lost.
+    /// Outcomes of all; those that are still under way are lost.
     pub(crate) fn total(&self) -> Webhooks {
         let lost = self.under_way.load(Ordering::Relaxed) as u64;
         Webhooks {

@@ -1,4 +1,4 @@
-//! What one request may cost in memory: 16 bytes for each byte of it and of the stub that it meets, and 8 MiB. Bytes are counted by the allocator, of
+//! Memory that one request may cost: 16 bytes for each byte of it and of the stub that it meets, and 8 MiB. Bytes are counted by the allocator, of
 //! the mock and of the client beside it, in one test after the other.
 #![allow(clippy::unwrap_used, reason = "test code outside test functions")]
 

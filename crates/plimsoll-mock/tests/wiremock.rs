@@ -1,4 +1,4 @@
-//! The same stub mappings and the same requests put to this mock and to WireMock 3.13.2: what it answered is committed beside the cases.
+//! Stub mappings and requests put to this mock and to WireMock 3.13.2 alike: its answers are committed beside the cases.
 //!
 //! `cargo test -p plimsoll-mock --test wiremock` holds this mock against the committed answers. The ignored test starts the real jar
 //! (`bench/peers/install wiremock`) and holds the committed answers against it; with `UPDATE=1` it writes them anew.

@@ -36,7 +36,7 @@ pub struct Entry {
     pub run: String,
     /// When it began, as its manifest says.
     pub started_at: String,
-    /// What it found.
+    /// Its summary.
     pub summary: Summary,
     /// The arm.
     pub arm: String,
@@ -50,9 +50,9 @@ pub enum NotComparable {
     NoArm {
         /// The entry.
         label: String,
-        /// What was asked for.
+        /// The arm that was asked for.
         arm: String,
-        /// What there is.
+        /// The arms that there are.
         known: Vec<String>,
     },
     /// Nobody said which arm is meant.
@@ -60,12 +60,12 @@ pub enum NotComparable {
     WhichArm {
         /// The entry.
         label: String,
-        /// What there is.
+        /// The arms that there are.
         known: Vec<String>,
     },
 }
 
-/// What entries are beside the first of them.
+/// Differences of entries from the first of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Across {
     /// The first: the others are compared with it.
@@ -292,7 +292,7 @@ fn planned(entry: &Entry) -> usize {
     entry.loads().len()
 }
 
-/// What rests on too few of its blocks rests on a selection of them.
+/// A conclusion on too few of its blocks is one on a selection of them.
 fn hold_to(found: &mut Difference, used: Used) {
     let count = |blocks| u32::try_from(blocks).unwrap_or(u32::MAX);
     found.planned_blocks = count(used.planned);
@@ -400,7 +400,7 @@ impl Across {
         self.others.iter().all(decided)
     }
 
-    /// The same as JSON.
+    /// The differences as JSON.
     ///
     /// # Panics
     /// Never: it holds text and numbers only.

@@ -7,7 +7,7 @@ use crate::record::{ArmData, ArmSummary, Backlog, Bearing, LoadModel, Manner, Ou
 use plimsoll_base::units::format_number;
 use std::ops::RangeInclusive;
 
-/// What the mean is of the longest response time when a queue of equal work drains; real work is not quite equal.
+/// Ratio of the mean to the longest response time when a queue of equal work drains; real work is not quite equal.
 pub const DRAINING: RangeInclusive<f64> = 0.4..=0.62;
 /// A backlog that grows by this share of the rate is growing.
 const GROWTH: f64 = 0.05;
@@ -71,7 +71,7 @@ pub struct Second {
     pub backlog: u64,
 }
 
-/// What is known of a part of a load beside its seconds.
+/// Facts of a part of a load beside its seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
     /// The rate that was offered.
@@ -113,7 +113,7 @@ pub fn of_seconds(seconds: &[Second], part: Part) -> Bearing {
     })
 }
 
-/// What the word rests on.
+/// Facts on which the word rests.
 struct Facts {
     offered_per_s: f64,
     answered_per_s: f64,
@@ -129,7 +129,7 @@ struct Facts {
     drains: bool,
 }
 
-/// What was lost of a load, counted in exchanges: an arrival that was never started is as many as an iteration makes.
+/// Losses of a load, counted in exchanges: an arrival that was never started is as many as an iteration makes.
 struct Losses {
     /// Exchanges of an iteration, on the mean.
     per_iteration: f64,

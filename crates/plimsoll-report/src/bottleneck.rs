@@ -1,4 +1,4 @@
-//! What gives way first, and how that is known.
+//! The bottleneck: which resource gives way first, and how that is known.
 //!
 //! ```text
 //! ArmData of one or several loads --Point::of--> Case --laws--> causes, what is ruled out --conclude--> Bottleneck
@@ -86,7 +86,7 @@ pub fn attribute(case: &Case) -> Bottleneck {
     }
 }
 
-/// What of the causes stands, and which suspicion is added.
+/// Drops the causes that do not stand, and adds a suspicion where one is due.
 fn weigh(case: &Case, causes: &mut Vec<Cause>) {
     // That all connections are busy follows from whatever makes answers slow, be it somewhere that nobody looked at; beside a slow
     // dependency it says what to do instead.
@@ -121,7 +121,7 @@ fn gave_way_at(case: &Case) -> String {
     }
 }
 
-/// What is said of a load that was carried.
+/// Sentence on a load that was carried.
 fn carried(case: &Case) -> String {
     let point = case.limit();
     let at = format_number(point.good_per_s);

@@ -1,4 +1,4 @@
-//! What published figures of a load test prove, by arithmetic alone.
+//! Conclusions from published figures of a load test, by arithmetic alone.
 //!
 //! ```text
 //! file --Figures::parse--> Figures --diagnose--> Diagnosis --text::render--> what the terminal shows
@@ -36,17 +36,17 @@ pub(crate) fn percent(share: f64) -> String {
 /// Figures of one report.
 #[derive(Debug, Clone)]
 pub struct Figures {
-    /// What was tested.
+    /// Name of the tested system.
     pub(crate) name: String,
     pub(crate) observations: Vec<Observation>,
     pub(crate) faults: Option<FaultTable>,
 }
 
-/// What was seen at one load.
+/// Figures at one load.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observation {
     pub(crate) name: String,
-    /// What the observations of one build and place have in common; those of one setup are levels of one load.
+    /// Build and place of the observations; those of one setup are levels of one load.
     pub(crate) setup: Option<String>,
     /// Requests per second that were to be offered.
     pub(crate) offered: Option<f64>,
@@ -117,17 +117,17 @@ pub(crate) struct Fault {
     pub(crate) trials: Option<u32>,
 }
 
-/// What follows from the figures of a report.
+/// Conclusions from the figures of a report.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
-    /// What was tested.
+    /// Name of the tested system.
     pub name: String,
-    /// What follows, in the order in which it should be read.
+    /// The conclusions, in the order in which they should be read.
     pub conclusions: Vec<Conclusion>,
 }
 
 impl Diagnosis {
-    /// The same as JSON.
+    /// The diagnosis as JSON.
     ///
     /// # Panics
     /// Never: it holds text only.
@@ -144,15 +144,15 @@ pub struct Conclusion {
     pub observations: Vec<String>,
     /// In a word or two.
     pub cause: Cause,
-    /// The same in a sentence.
+    /// The conclusion in a sentence.
     pub statement: String,
     /// The arithmetic, a line each.
     pub evidence: Vec<String>,
-    /// What the same figures exclude.
+    /// Causes that the same figures exclude.
     pub ruled_out: Vec<String>,
 }
 
-/// What limits a figure, or what a figure is worth.
+/// Limit behind a figure, or a flaw of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -213,7 +213,7 @@ impl Observation {
             .map(|(shortest, longest)| shortest.midpoint(longest))
     }
 
-    /// What the plan cannot exceed even if every answer took no time: users by mean think time, per second.
+    /// Limit of the plan even if every answer took no time: users by mean think time, per second.
     pub(crate) fn ceiling(&self) -> Option<f64> {
         let think = self.mean_think().filter(|think| *think > 0.0)?;
         Some(self.users? / think)
@@ -242,7 +242,7 @@ impl Observation {
     }
 }
 
-/// What follows from some figures.
+/// Conclusions from some figures.
 #[must_use]
 pub fn diagnose(figures: &Figures) -> Diagnosis {
     let mut conclusions = law::impossible(figures);
@@ -256,7 +256,7 @@ pub fn diagnose(figures: &Figures) -> Diagnosis {
 }
 
 impl Figures {
-    /// The same without the observations that these conclusions are about.
+    /// These figures without the observations that these conclusions are about.
     fn without(&self, conclusions: &[Conclusion]) -> Self {
         let mut rest = self.clone();
         rest.observations.retain(|one| {

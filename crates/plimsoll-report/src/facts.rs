@@ -1,9 +1,9 @@
-//! What a summary says of the run apart from its figures.
+//! Facts of a run in its summary, apart from its figures.
 
 use crate::record::{AbsentArm, Breach, Host, Ranges};
 use std::collections::BTreeMap;
 
-/// What a summary says of the run apart from its figures.
+/// Facts of a run in its summary, apart from its figures.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// The experiment's name.

@@ -1,4 +1,4 @@
-//! What a run is as data, what may be concluded from it, and how it is shown.
+//! A run as data, the conclusions that it allows, and how they are shown.
 //!
 //! Pure by rule: nothing here does I/O, reads a clock or knows a terminal. The lab collects [`record::ArmData`] and asks
 //! [`summarise::summarise`] for a [`record::Summary`]; whoever loads a run's files makes a [`view::RunView`] and asks a renderer for text.

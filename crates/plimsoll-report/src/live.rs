@@ -27,7 +27,7 @@ pub const BOUNDS: [f64; 18] = [
 /// A time within this share above a bound counts as within it: buckets of the histograms that are added up are that wide.
 const RESOLUTION: f64 = 1.001;
 
-/// What happened so far, by arm.
+/// Results so far, by arm.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
     arms: IndexMap<String, [Phase; 2]>,
@@ -55,7 +55,7 @@ pub struct Observation<'a> {
     pub gauges: Option<Gauges>,
     /// Times of iterations and connections.
     pub iterations: &'a Times,
-    /// What each step did, by name.
+    /// Results of each step, by name.
     pub steps: &'a [(&'a str, &'a StepTally)],
     /// Passes through groups that ended, by the name of the group.
     pub groups: &'a BTreeMap<String, GroupTally>,
@@ -116,7 +116,7 @@ pub struct Buckets {
 pub struct Family {
     /// Its name, with dots between words.
     pub name: &'static str,
-    /// What it counts, in a sentence.
+    /// Its meaning, in a sentence.
     pub help: &'static str,
     /// The unit by UCUM, as OpenTelemetry writes it.
     pub unit: &'static str,
@@ -143,7 +143,7 @@ pub type Labels = Vec<(&'static str, String)>;
 pub struct Point<T> {
     /// Names and values of its labels.
     pub labels: Labels,
-    /// What it is now.
+    /// Its value now.
     pub value: T,
 }
 

@@ -1,4 +1,4 @@
-//! What differences per block say about two arms: interval, smallest detectable effect, verdict.
+//! Conclusions about two arms from differences per block: interval, smallest detectable effect, verdict.
 //!
 //! The unit of replication is the block (a restart of everything): intervals are over blocks, never over exchanges, which depend on
 //! each other and all share one start's luck (Zhang et al., "Treadmill", ISCA 2016). Reading blocks out of a run is left to `summarise`.

@@ -41,12 +41,12 @@ pub enum Method {
     Capacity(BTreeMap<String, Searched>),
 }
 
-/// What the search of an arm gave.
+/// Result of an arm's search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Searched {
     /// The answer.
     pub capacity: CapacitySummary,
-    /// What gave way at its end; `None` where this run did not see it.
+    /// The bottleneck at its end; `None` where this run did not see it.
     pub bottleneck: Option<Bottleneck>,
 }
 
@@ -197,13 +197,13 @@ fn comparison(method: &Method, blocks: &Blocks) -> Option<Comparison> {
     })
 }
 
-/// What an arm did: its blocks, and all of them together.
+/// Data of an arm: its blocks, and all of them together.
 struct Load<'a> {
     arm: &'a ArmBlocks,
     merged: ArmData,
 }
 
-/// What the metric of a threshold was. That many exchanges failed is left to a threshold on just that, of the same part, if there is one.
+/// Value of a threshold's metric. That many exchanges failed is left to a threshold on just that, of the same part, if there is one.
 fn read_load(
     wanted: &Threshold,
     thresholds: &[Threshold],
@@ -272,7 +272,7 @@ fn is_reserved(added: &Added, metric: &Metric) -> bool {
         })
 }
 
-/// What validity has to say of a metric. A difference rests on the baseline too.
+/// Effect of validity on a metric. A difference rests on the baseline too.
 fn ground<'a>(
     rows: &'a [ValidityRow],
     arm: &str,

@@ -31,7 +31,7 @@ pub use blocks_used::{Used, judge as judge_blocks_used};
 pub use failures_alike::{FailedShares, judge as judge_failures, reserve};
 pub(crate) use reach::list;
 
-/// What a criterion is asked of in a comparison. Of a single measurement every criterion is asked.
+/// Subject of a criterion in a comparison. Of a single measurement every criterion is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// Of each block too: where it reaches a figure, the block is void for that figure.
@@ -86,7 +86,7 @@ pub fn void_figures(block: &ArmData) -> Vec<Statistic> {
     Statistic::ALL.into_iter().filter(is_void).collect()
 }
 
-/// What the rows of `arm` mean for one metric: the strongest effect of those that concern it.
+/// Effect of the rows of `arm` on one metric: the strongest of those that concern it.
 #[must_use]
 pub fn effect_on(rows: &[ValidityRow], arm: &str, metric: &Metric) -> Effect {
     strongest(rows, arm, metric).map_or(Effect::None, |row| row.effect)
@@ -112,7 +112,7 @@ pub fn invalidates_arm(row: &ValidityRow) -> bool {
     row.effect == Effect::Invalid && row.affects.is_empty()
 }
 
-/// What a level's row says concerns the metrics of that level, and those of all levels together.
+/// A level's row concerns the metrics of that level, and those of all levels together.
 fn concerns(row: &ValidityRow, metric: &Metric) -> bool {
     let level = row.level.as_deref().zip(metric.level());
     if level.is_some_and(|(of_row, of_metric)| of_row != of_metric) {

@@ -95,7 +95,7 @@ fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     verdict(VerdictResult::Passed, reasons_to_pass(summary))
 }
 
-/// What cannot be concluded though it was asked for: whole arms, and metrics that a threshold judges; without thresholds, arms of
+/// Claims that were asked for and cannot be made: whole arms, and metrics that a threshold judges; without thresholds, arms of
 /// which neither the median nor the p99 stands.
 fn invalid_claims(summary: &Summary) -> Vec<String> {
     let whole_arms = summary.validity.iter();
@@ -121,7 +121,7 @@ fn invalid_claims(summary: &Summary) -> Vec<String> {
     reasons
 }
 
-/// What a run without thresholds claims of an arm: its times, or those of its levels. Those of a level that was not sustained describe a
+/// Claims of a run without thresholds about an arm: its times, or those of its levels. Those of a level that was not sustained describe a
 /// queue, and are no claim; a search judges its trials itself.
 fn claims<'a>(name: &'a str, arm: &'a ArmSummary) -> Vec<(&'a str, Option<&'a str>)> {
     if arm.capacity.is_some() {
@@ -190,7 +190,7 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
     })
 }
 
-/// What is said of a run that this ended before its time.
+/// Sentence on a run that ended before its time.
 fn kept(reason: &str) -> String {
     format!("{reason}: what was measured until then is kept")
 }
@@ -216,7 +216,7 @@ fn thresholds_with(summary: &Summary, result: VerdictResult) -> Vec<String> {
         .collect()
 }
 
-/// What was found of each arm that was searched.
+/// Results of each arm that was searched.
 fn searches(summary: &Summary) -> impl Iterator<Item = (&String, &CapacitySummary)> {
     let arms = summary.arms.iter();
     arms.filter_map(|(name, arm)| Some((name, arm.capacity.as_ref()?)))
@@ -263,7 +263,7 @@ fn undecided(name: &str, arm: &ArmSummary) -> Option<String> {
     ))
 }
 
-/// What a number of blocks can find, and how many more would decide: printed wherever something is inconclusive.
+/// Difference that a number of blocks can find, and how many more would decide: printed wherever something is inconclusive.
 #[must_use]
 pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -> String {
     let more = match more {
@@ -354,7 +354,7 @@ fn not_sustained(name: &str, arm: &ArmSummary) -> Vec<String> {
         .collect()
 }
 
-/// What an arm adds at the p99, or at the median where the p99 is ruled out.
+/// Difference of an arm at the p99, or at the median where the p99 is ruled out.
 fn concluded(name: &str, arm: &ArmSummary) -> Option<String> {
     let added = arm.added.as_ref()?;
     let stands = |statistic: &Statistic| {

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 const PIECE_BYTES: usize = 64 * 1024;
 /// Bytes of the empty line that ends a head.
 const END_OF_HEAD: usize = 2;
-/// What bodies of letters repeat.
+/// Text that bodies of letters repeat.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// A complete HTTP/1.1 response: head, empty line, body.
@@ -53,7 +53,7 @@ pub struct Form {
     pub extent: Extent,
 }
 
-/// What becomes of the connection afterwards.
+/// Fate of the connection afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence {
     /// It stays, which in HTTP/1.1 goes without saying.
@@ -124,7 +124,7 @@ impl Answer {
         }
     }
 
-    /// The same with more fields, whose names and values must have been checked.
+    /// This answer with more fields, whose names and values must have been checked.
     pub fn with_fields(&self, fields: &[(&str, &str)]) -> Self {
         let mut bytes = self.bytes[..self.fields_end].to_vec();
         for (name, value) in fields {
@@ -133,7 +133,7 @@ impl Answer {
         self.with_head(bytes)
     }
 
-    /// The same without the fields of some names.
+    /// This answer without the fields of some names.
     pub fn without(&self, unwanted: impl Fn(&str) -> bool) -> Self {
         let lines = self.bytes[..self.fields_end].split_inclusive(|byte| *byte == b'\n');
         let is_wanted = |line: &&[u8]| {
@@ -143,7 +143,7 @@ impl Answer {
         self.with_head(lines.filter(is_wanted).flatten().copied().collect())
     }
 
-    /// The same with another status line and fields.
+    /// This answer with another status line and fields.
     fn with_head(&self, mut bytes: Vec<u8>) -> Self {
         let fields_end = bytes.len();
         bytes.extend_from_slice(&self.bytes[self.fields_end..]);

@@ -22,13 +22,13 @@ pub struct Content<'a> {
     bytes: Cow<'a, [u8]>,
     /// The value as JSON, parsed once for however many stubs ask.
     json: OnceCell<Parsed>,
-    /// The same as serde_json has it, for those who work with that.
+    /// The value as serde_json has it, for matchers that work with that.
     value: OnceCell<Result<Option<Value>, TooCostly>>,
     /// Likewise as XML.
     xml: OnceCell<Result<Option<Document>, TooCostly>>,
-    /// What patterns could not read it as.
+    /// Formats that patterns could not read it as.
     misread: Cell<Misread>,
-    /// What may be made of it and of others that are kept with it.
+    /// Room for documents made of it and of others that are kept with it.
     room: Option<Rc<Room>>,
     /// Whether it matches, by the pattern's address, if it is long.
     judged: RefCell<BTreeMap<usize, Result<bool, TooCostly>>>,
@@ -40,7 +40,7 @@ const LONG: usize = 64 << 10;
 /// Values of JSON and parts of XML that are read from any values that are kept together, and for how many bytes there may be one more.
 const TOGETHER: usize = 64_000;
 const BYTES_A_PART: usize = 4;
-/// What a tag counts with the text behind it.
+/// Weight of a tag with the text behind it.
 const COST_OF_A_TAG: usize = 3;
 
 /// How much may be made of several values that are kept together.
@@ -87,7 +87,7 @@ impl<'a> Content<'a> {
         Self::of(text.into_bytes())
     }
 
-    /// What a pattern, which outlives the value, says of it: `judge` is asked once if the value is long.
+    /// Judgement of a pattern, which outlives the value: `judge` is asked once if the value is long.
     pub fn judged<P>(
         &self,
         pattern: &P,
@@ -110,7 +110,7 @@ impl<'a> Content<'a> {
         self.misread.set(self.misread.get() | form);
     }
 
-    /// What patterns could not read the value as.
+    /// Formats that patterns could not read the value as.
     pub fn misread(&self) -> Misread {
         self.misread.get()
     }
@@ -140,7 +140,7 @@ impl<'a> Content<'a> {
             .map_err(|error| *error)
     }
 
-    /// The same as serde_json has it.
+    /// The value as serde_json has it.
     pub fn value(&self) -> Result<Option<&Value>, TooCostly> {
         let admitted = || match &self.room {
             Some(room) => spend(&room.trees, values_in(&self.bytes)),

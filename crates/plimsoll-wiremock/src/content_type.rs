@@ -2,7 +2,7 @@
 
 use encoding_rs::Encoding;
 
-/// What the names of types contain that are text.
+/// Parts of the names of types that are text.
 const TEXTS: [&str; 8] = [
     "text",
     "json",

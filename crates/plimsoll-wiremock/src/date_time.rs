@@ -36,7 +36,7 @@ impl Moment {
         self.with(|at| at.checked_add(span).ok())
     }
 
-    /// The same moment with another reading of the clock.
+    /// The moment with another reading of the clock.
     fn with(&self, change: impl FnOnce(DateTime) -> Option<DateTime>) -> Option<Self> {
         let changed = change(self.on_the_clock())?;
         Some(match self {
@@ -123,7 +123,7 @@ fn parse_known(text: &str) -> Option<Moment> {
     text.parse().ok().map(Moment::Local)
 }
 
-/// What a moment is cut to.
+/// Unit that a moment is cut to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncation {
     FirstSecondOfMinute,
@@ -242,7 +242,7 @@ impl Expected {
         })
     }
 
-    /// The same, cut.
+    /// This moment, cut.
     pub fn truncated(self, truncation: Option<Truncation>, order: TruncationOrder) -> Self {
         Self {
             truncation: truncation.map(|truncation| (truncation, order)),

@@ -1,6 +1,6 @@
 //! How an answer goes out: as a whole, at a pace, in part, or not as it should (a fault).
 //!
-//! What is answered and after which delay is decided elsewhere; sending is left to `connection`.
+//! The answer and its delay are decided elsewhere; sending is left to `connection`.
 
 mod fault;
 mod pacing;

@@ -1,4 +1,4 @@
-//! What an unmatched request is told: WireMock's table of differences from the nearest stub, where it costs little.
+//! The answer to an unmatched request: WireMock's table of differences from the nearest stub, where it costs little.
 //!
 //! WireMock compares every unmatched request with every stub, which makes a storm of them slow. Here a table is made so many times a
 //! second at most, and not at all among many stubs; the others get one line.
@@ -37,7 +37,7 @@ impl Differences {
         Self((tables > 0).then(|| RateLimit::new(tables, Duration::from_secs(1))))
     }
 
-    /// What a request is told that no stub matches; a table is owned, a line is not.
+    /// The answer to a request that no stub matches; a table is owned, a line is not.
     pub fn unmatched(
         &self,
         request: &Request<'_>,

@@ -16,7 +16,7 @@ const STEPS: usize = 1_000_000;
 const STEPS_A_TEXT: usize = 15;
 const CHARACTERS_A_STEP: usize = 4;
 
-/// What may be spent on the distances of one answer.
+/// Steps that may be spent on the distances of one answer.
 pub fn budget() -> Budget {
     Budget::of(STEPS)
 }

@@ -39,7 +39,7 @@ fn write(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// What Java's `toString` makes of a value: texts without quotes, `{name=value, …}`, `[item, …]`.
+/// A value as Java's `toString` prints it: texts without quotes, `{name=value, …}`, `[item, …]`.
 pub fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -22,7 +22,7 @@ const COMPILED_BYTES: usize = 4 << 20;
 #[derive(Debug, Clone)]
 pub struct JavaRegex {
     regex: Deferred,
-    /// What every match begins with: most expressions of a large set are told apart by it alone.
+    /// Beginning of every match: most expressions of a large set are told apart by it alone.
     prefix: String,
 }
 
@@ -80,7 +80,7 @@ impl JavaRegex {
         self.regex.remembers()
     }
 
-    /// What every match begins with.
+    /// Beginning of every match.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -99,7 +99,7 @@ impl JavaRegex {
         self.regex.get().ok_or(TooCostly::Regex)
     }
 
-    /// What the groups of the pattern matched, if the whole of `text` matches; a group that took no part has nothing.
+    /// Matches of the pattern's groups, if the whole of `text` matches; a group that took no part has nothing.
     pub fn groups<'a>(&self, text: &'a str) -> Result<Option<Vec<&'a str>>, TooCostly> {
         let found = self.find(text)?;
         Ok(found.map(|mut groups| groups.split_off(1)))

@@ -32,7 +32,7 @@ fn bucket(text: &str, buckets: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// What `Stream.of(…).collect(Collectors.toSet())` prints.
+    /// The order in which `Stream.of(…).collect(Collectors.toSet())` prints.
     #[test]
     fn texts_are_ordered_as_a_java_set_orders_them() {
         let check = |texts: &[&str], expected: &[&str]| {

@@ -12,7 +12,7 @@ use std::fmt;
 /// Values of any document, and for how many bytes there may be one more.
 const VALUES: usize = 64_000;
 const BYTES_A_VALUE: usize = 4;
-/// The same of a tree of serde_json's, whose parts are larger.
+/// Values of a tree of serde_json's, whose parts are larger.
 const TREE_VALUES: usize = 16_000;
 const BYTES_A_TREE_VALUE: usize = 20;
 
@@ -62,7 +62,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What serde_json has.
+    /// A value of serde_json's.
     pub fn of(value: &'a Value, arena: &'a Bump) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -114,7 +114,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The same, if there are not more values than are left; [`tree_budget`] says how many a tree may have.
+    /// A tree of serde_json's, if there are not more values than are left; [`tree_budget`] says how many a tree may have.
     pub fn to_value_within(&self, values: &Budget) -> Result<Value, TooCostly> {
         self.charge(values)?;
         Ok(self.to_value())
@@ -227,7 +227,7 @@ impl<'a> Members<'a> {
         Some(&self.entries[self.by_name[found.ok()?]].1)
     }
 
-    /// The same for who thinks to know where it is.
+    /// The member of a name whose place is probably known.
     pub fn get_near(&self, place: usize, name: &str) -> Option<&'a Json<'a>> {
         match self.entries.get(place) {
             Some((own, value)) if *own == name => Some(value),
@@ -425,7 +425,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// What is read of a text, as serde_json has it.
+    /// A text as serde_json reads it.
     fn read(text: &[u8]) -> Option<Value> {
         let arena = Bump::new();
         Json::first_of(text, &arena)

@@ -77,7 +77,7 @@ enum Node {
 #[derive(Debug, Clone)]
 struct Item {
     node: Node,
-    /// What all values that are equal to it have in common, where order is ignored and if that can be said of it.
+    /// Hash that all values equal to it share, where order is ignored and if that can be said of it.
     hash: Option<u64>,
 }
 

@@ -42,7 +42,7 @@ struct Walk<'w> {
     budget: &'w Budget,
 }
 
-/// What a path leads to.
+/// Result of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<'v> {
     /// A path that can lead to one place only leads nowhere.
@@ -70,7 +70,7 @@ impl JsonPath {
         self.find_from(root, &walk, arena)
     }
 
-    /// The same from a value inside `root`, for the paths of filters.
+    /// The result from a value inside `root`, for the paths of filters.
     fn find_from<'v>(
         &self,
         start: &'v Json<'v>,
@@ -251,7 +251,7 @@ mod tests {
         })
     }
 
-    /// What a path leads to, as JSON; `null` for nothing.
+    /// Checks the result of a path, as JSON; `null` for nothing.
     fn check(text: &str, expected: Value) {
         let document = store();
         let arena = Bump::new();

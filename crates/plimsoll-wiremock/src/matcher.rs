@@ -74,7 +74,7 @@ pub enum Matcher {
     Negated(Negated),
 }
 
-/// What a pattern counts that reads a value as a document or a date, beside those that look at its bytes.
+/// Weight of a pattern that reads a value as a document or a date, beside those that look at its bytes.
 const WEIGHT_OF_READING: usize = 8;
 
 /// How an operator reads its operand (and its options from the object around it).
@@ -124,7 +124,7 @@ impl Matcher {
         Ok(Self::Matches(Matches::new(regex)))
     }
 
-    /// The same where some properties of the object have been read already.
+    /// Reads a matcher of an object some of whose properties have been read already.
     fn read_from(node: &Node<'_>, mut object: Object<'_>, problems: &mut Problems) -> Option<Self> {
         if let Some(name) = OF_TEXTS.iter().find(|name| is_no_text(node, name)) {
             let message = format!("{name} operand must be a non-null string");
@@ -148,7 +148,7 @@ impl Matcher {
         found.pop().flatten()
     }
 
-    /// What judging a short value counts beside others.
+    /// Weight of judging a short value, beside others.
     fn weight(&self) -> usize {
         match self {
             Self::Absent

@@ -50,7 +50,7 @@ impl PathTemplate {
         Ok(Self { regex, names })
     }
 
-    /// What every path of this shape begins with.
+    /// Beginning of every path of this shape.
     pub fn prefix(&self) -> &str {
         self.regex.prefix()
     }

@@ -1,6 +1,6 @@
 //! Reads a JSON document property by property, noting every problem with its JSON pointer and carrying on.
 //!
-//! What the properties mean is left to the readers of each part (`request_pattern`, `response`, the matchers). Like
+//! The meaning of properties is left to the readers of each part (`request_pattern`, `response`, the matchers). Like
 //! Jackson, which reads WireMock's files, `null` counts as absent, and a scalar may be written as a string.
 
 #[cfg(any(test, feature = "testing"))]

@@ -1,4 +1,4 @@
-//! What stub matching and the built-in endpoints see of a request.
+//! A request as stub matching and the built-in endpoints see it.
 
 use crate::budget::TooCostly;
 use crate::content::Content;
@@ -43,16 +43,16 @@ pub struct Request<'a> {
     pub fields: &'a Fields,
     /// The host and port that the client addressed.
     pub authority: &'a str,
-    /// What it came on.
+    /// The channel that it came on.
     pub channel: Channel,
-    /// What was kept of its body: all of it, where a stub or a built-in endpoint wants to see bodies.
+    /// Its body as far as it was kept: all of it, where a stub or a built-in endpoint wants to see bodies.
     pub body: Content<'a>,
-    /// The same, for what borrows from it.
+    /// The bytes of the body, for values that borrow from them.
     raw_body: &'a [u8],
     parsed: Parsed,
 }
 
-/// What patterns made of a request, each made once.
+/// Parts of a request that patterns need, each made once.
 #[derive(Debug, Default)]
 struct Parsed {
     query: OnceCell<Parameters>,
@@ -61,7 +61,7 @@ struct Parsed {
     parts: OnceCell<Vec<Part>>,
 }
 
-/// What a body packed with gzip begins with (RFC 1952 §2.3.1).
+/// Beginning of a body packed with gzip (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The most bytes that a packed body may have when it is unpacked.

@@ -68,13 +68,13 @@ pub struct StubMapping {
 /// A stub mapping of a set, ready to answer.
 #[derive(Debug)]
 pub struct Stub {
-    /// What it is known by.
+    /// Its id.
     pub id: StubId,
     /// Lower wins.
     pub priority: i32,
     /// When it was added, as a count of additions: among equal priorities the newest wins.
     pub insertion: u64,
-    /// The same, ready to be taken.
+    /// Its step, ready to be taken.
     pub step: Option<Step>,
     /// Which requests it answers.
     pub request: RequestPattern,
@@ -82,17 +82,17 @@ pub struct Stub {
     pub delay: Delay,
     /// How its answer goes out.
     pub delivery: Delivery,
-    /// What it answers, where nothing of that depends on the request.
+    /// Its answer, where nothing of that depends on the request.
     pub answer: Answer,
-    /// The same packed, once somebody wants it; `None` if it is not to be.
+    /// Its answer packed, once a client wants it so; `None` if it is not to be.
     packed: OnceLock<Option<Box<Answer>>>,
-    /// What it answers otherwise.
+    /// Its answer otherwise.
     pub templated: Option<Box<Templated>>,
     /// Whose answer it gives, where it is another server's.
     pub proxy: Option<Box<Proxy>>,
-    /// What it has sent after its answer. The alternatives of one stub share them.
+    /// The webhooks sent after its answer. The alternatives of one stub share them.
     pub webhooks: Arc<[Webhook]>,
-    /// What its metadata add.
+    /// Additions of its metadata.
     pub behaviour: Option<Box<Behaving>>,
     /// The mapping as it was given, with its id.
     pub document: Value,
@@ -435,7 +435,7 @@ impl Stub {
         matches!(self.delivery, Delivery::Plain | Delivery::Paced(_))
     }
 
-    /// What it answers, where nothing of that depends on the request but how it may be coded. It is packed once.
+    /// Its answer, where nothing of that depends on the request but how it may be coded. It is packed once.
     pub fn answer_in(&self, coding: Coding) -> &Answer {
         if coding == Coding::Identity || !self.goes_out_whole() {
             return &self.answer;

@@ -23,7 +23,7 @@ pub struct StubSet {
     by_prefix: BTreeMap<usize, HashMap<String, Vec<usize>>>,
     /// Stubs for any URL.
     others: Vec<usize>,
-    /// What the settings add to stubs that have no delay of their own.
+    /// Delay by the settings of stubs that have none of their own.
     default_delay: Delay,
     /// Whether any stub looks at bodies.
     wants_bodies: bool,

@@ -14,7 +14,7 @@ pub const STARTED: &str = "Started";
 /// A scenario.
 #[derive(Debug)]
 pub struct StateMachine {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The version above, the state's number below.
     cell: AtomicU64,
@@ -22,7 +22,7 @@ pub struct StateMachine {
     states: Mutex<Vec<String>>,
 }
 
-/// What a mapping says about its scenario.
+/// A mapping's words on its scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     /// Whose state it is.
@@ -60,7 +60,7 @@ impl Step {
 #[derive(Debug, Default)]
 pub struct StateMachines(BTreeMap<String, Arc<StateMachine>>);
 
-/// What one request has seen of the scenarios.
+/// States of scenarios as one request has seen them.
 #[derive(Debug, Default)]
 pub struct Sight<'a>(Vec<(&'a StateMachine, u64)>);
 
@@ -170,7 +170,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// What this request sees of a scenario, the same however often it asks.
+    /// State of a scenario as this request sees it, however often it asks.
     fn word(&mut self, machine: &'a StateMachine) -> u64 {
         let seen = self.0.iter().find(|(own, _)| std::ptr::eq(*own, machine));
         if let Some((_, word)) = seen {

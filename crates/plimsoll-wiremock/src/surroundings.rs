@@ -1,4 +1,4 @@
-//! What mappings are read with, besides their text: body files, which responses are templates, and to whom requests may be sent.
+//! Inputs of reading mappings beside their text: body files, which responses are templates, and to whom requests may be sent.
 
 use crate::body_files::BodyFiles;
 use crate::reader::problem::StubProblem;
@@ -6,7 +6,7 @@ use crate::reader::{Node, Problems};
 use crate::targets::{Targets, target_url};
 use std::sync::Arc;
 
-/// What a mapping is read with.
+/// Inputs of reading a mapping.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Files of bodies.

@@ -35,7 +35,7 @@ impl Targets {
     /// Reads what is allowed and what of that is denied.
     ///
     /// # Errors
-    /// What of a list is no host, and what to write instead.
+    /// The entry of a list that is no host, and what to write instead.
     pub fn new<S: AsRef<str>>(allowed: &[S], denied: &[S]) -> Result<Self, String> {
         let read = |list: &[S]| {
             let rules = list.iter().map(|text| Rule::read(text.as_ref().trim()));

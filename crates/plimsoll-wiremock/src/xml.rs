@@ -1,6 +1,6 @@
 //! XML documents that own their text, so that a request's body is read once for however many stubs ask.
 //!
-//! What is well-formed, entities and namespaces are roxmltree's, and so is the tree; it keeps no references to anything outside. What would cost it
+//! Well-formedness, entities and namespaces are roxmltree's, and so is the tree; it keeps no references to anything outside. Documents that would cost it
 //! more than a text's length allows is refused by `xml/limits.rs`. Paths are left to `xml/path.rs`, comparing to `xml/equality.rs`, printing to
 //! `xml/print.rs`.
 
@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 
 /// Prefixes of one document that nothing declares, at most.
 const MOST_UNDECLARED: usize = 8;
-/// What the namespaces of such prefixes begin with.
+/// Prefix of the namespaces of such prefixes.
 const UNDECLARED: &str = "urn:plimsoll:undeclared:";
 
 self_cell! {
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'d> {
     /// The document.
@@ -113,7 +113,7 @@ pub struct Name<'d> {
 }
 
 impl<'d> Name<'d> {
-    /// What stands after the prefix.
+    /// The name behind the prefix.
     pub fn local(&self) -> &'d str {
         let colon = memchr::memchr(b':', self.qualified.as_bytes());
         colon.map_or(self.qualified, |at| &self.qualified[at + 1..])
@@ -175,7 +175,7 @@ impl Document {
         self.node(place).attributes().nth(index)
     }
 
-    /// What stands at a place.
+    /// The item at a place.
     pub fn kind(&self, place: Place) -> Kind<'_> {
         if let Some(attribute) = self.attribute(place) {
             let name = Name {
@@ -295,7 +295,7 @@ impl Document {
         found
     }
 
-    /// What is declared: prefix and URI.
+    /// A declaration: prefix and URI.
     fn declared(&self, declaration: Declaration) -> (&str, &str) {
         let place = Place {
             node: declaration.node,

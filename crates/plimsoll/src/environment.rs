@@ -7,7 +7,7 @@ pub fn surroundings() -> impl Surroundings {
     Disk(variable)
 }
 
-/// What a variable holds.
+/// Value of a variable.
 pub fn variable(name: &str) -> Option<String> {
     #[expect(
         clippy::disallowed_methods,

@@ -16,9 +16,9 @@ const PAGE: &str = "README.md";
 pub struct Example {
     /// The name of its directory.
     pub name: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     pub question: &'static str,
-    /// What it needs, and how long it takes.
+    /// Its requirements, and how long it takes.
     pub needs: &'static str,
 }
 
@@ -49,7 +49,7 @@ impl Example {
     /// Writes its files into `directory`, which is made and must not exist.
     ///
     /// # Errors
-    /// What the file system says; nothing is overwritten.
+    /// An error of the file system; nothing is overwritten.
     pub fn write(self, directory: &Path) -> io::Result<()> {
         fs::create_dir(directory)?;
         EXAMPLES

@@ -9,7 +9,7 @@ pub enum Failure {
     /// A file, a flag or a plan is wrong: nothing was started.
     #[error("{0}")]
     Input(String),
-    /// The same, of what `plimsoll hey` ends with 1 for, because hey does.
+    /// A wrong flag or plan of `plimsoll hey`, which ends with 1 because hey does.
     #[error("{0}")]
     AsHey(String),
     /// This host did not let us: a component did not start, a port was taken, the disk was full.

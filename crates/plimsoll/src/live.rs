@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on: a small live board on a terminal, plain lines anywhere else.
+//! The view of a run in progress: a small live board on a terminal, plain lines anywhere else.
 //!
 //! Both only watch: they are told once a second what was recorded, and a run is the same without them.
 
@@ -94,7 +94,7 @@ fn left(second: &SecondProgress) -> Option<f64> {
     is_timed.then(|| (second.total - second.t).max(0.0))
 }
 
-/// What holds more than the load, and how much of it is left `t` seconds after the load began; `None` where there is no more, or nobody knows.
+/// The whole beyond the load, and how much of it is left `t` seconds after the load began; `None` where there is no more, or it is unknown.
 fn beyond(ahead: &Ahead, t: f64) -> Option<(String, String)> {
     match ahead {
         Ahead::Load => None,
@@ -117,7 +117,7 @@ fn found(ahead: &Ahead) -> Option<&str> {
     }
 }
 
-/// What is offered, in the unit of throughput.
+/// Offered rate, in the unit of throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Offered {
     exchanges_per_s: f64,

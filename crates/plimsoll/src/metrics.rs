@@ -1,4 +1,4 @@
-//! What a run says of itself to the outside while it goes on: an endpoint that Prometheus scrapes, and metrics pushed by OTLP.
+//! Metrics of a run in progress for the outside: an endpoint that Prometheus scrapes, and metrics pushed by OTLP.
 //!
 //! Both read the same running totals and change nothing of the run: a reader that is slow, or absent, holds up nobody. Off unless
 //! asked for.
@@ -16,7 +16,7 @@ use server::Server;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-/// What to offer, and where.
+/// Metrics to offer, and where.
 #[derive(Debug, clap::Args)]
 pub struct Watchers {
     /// Serve metrics for Prometheus while it runs: `PORT` on loopback, or `ADDRESS:PORT`.
@@ -27,7 +27,7 @@ pub struct Watchers {
     otlp: Option<Endpoint>,
 }
 
-/// What a run offers to the outside.
+/// A run's offers to the outside.
 #[derive(Debug)]
 pub struct Outside {
     totals: Mutex<Totals>,

@@ -24,7 +24,7 @@ pub fn stop_on_signal() -> io::Result<watch::Receiver<bool>> {
     Ok(receiver)
 }
 
-/// What a server is told by signals.
+/// Signals to a server.
 #[derive(Debug)]
 pub struct Signals {
     /// Becomes true when it is to stop; whoever else may say so has a sender.
@@ -35,7 +35,7 @@ pub struct Signals {
     pub swaps: watch::Receiver<u64>,
 }
 
-/// The same for a server that can reload and be swapped.
+/// Signals of a server that can reload and be swapped.
 ///
 /// # Errors
 /// When a thread or a handler cannot be set up.

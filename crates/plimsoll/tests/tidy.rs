@@ -44,7 +44,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plimsoll-base", &[]),
 ];
 
-/// The same for the programs beside the crates.
+/// Edges of the programs beside the crates.
 const BESIDE: &[(&str, &[&str])] = &[
     ("bench", &["report", "testbed"]),
     ("calibration", &["base", "testbed"]),
@@ -107,7 +107,7 @@ fn files(dir: &str, endings: &[&str]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What a manifest names of the workspace beyond what it may. Tests of any crate may stand on the testbed.
+/// Crates of the workspace that a manifest names beyond those that it may. Tests of any crate may stand on the testbed.
 fn edges_beyond(name: &str, manifest: &str, allowed: &[&str]) -> Vec<String> {
     let manifest = manifest.replace(
         "[dev-dependencies]\nplimsoll-testbed.workspace = true\n",

@@ -1,6 +1,6 @@
 //! How much a document may hold for its length: what is made of a value takes more than its text.
 
-/// What of a document is counted.
+/// Parts of a document that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Everything that is no key.
@@ -52,7 +52,7 @@ impl Allowance {
         self.any + bytes / self.bytes_each
     }
 
-    /// What is said of one more.
+    /// Message for one more than is allowed.
     pub(super) fn exceeded(self, name: &str, bytes: usize) -> String {
         let most = self.of(bytes);
         format!(

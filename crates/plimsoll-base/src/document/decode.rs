@@ -20,7 +20,7 @@ pub struct Rules<'a> {
     pub later: &'a [&'a str],
     /// Keys that had another name, with the name of today: where the old one is written, the new one is said.
     pub renamed: &'a [(&'a str, &'a str)],
-    /// What a key without a value means.
+    /// Meaning of a key without a value.
     pub nulls: Nulls,
 }
 
@@ -33,7 +33,7 @@ impl Rules<'_> {
     }
 }
 
-/// What a key without a value (`key:` or `key: null`) means.
+/// Meaning of a key without a value (`key:` or `key: null`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nulls {
     /// A problem: a key whose content went missing must not count as absent.
@@ -43,7 +43,7 @@ pub enum Nulls {
     Allowed,
 }
 
-/// What `deserr` collects while it decodes: faults, each with the path of its node. Decoding ends with the first [`MOST_PROBLEMS`] of them.
+/// Faults that `deserr` collects while it decodes, each with the path of its node. Decoding ends with the first [`MOST_PROBLEMS`] of them.
 #[derive(Debug, Default)]
 pub struct Faults {
     listed: Vec<Fault>,
@@ -53,7 +53,7 @@ pub struct Faults {
 #[derive(Debug, Default)]
 pub struct FaultCount(usize);
 
-/// What a document can be decoded to.
+/// A type that a document can be decoded to.
 pub trait Wire: Deserr<Faults> + Deserr<FaultCount> {}
 
 impl<T: Deserr<Faults> + Deserr<FaultCount>> Wire for T {}
@@ -167,7 +167,7 @@ impl Fault {
     }
 }
 
-/// What to write instead of `written`: "did you mean `x`?" when one of `accepted` is close, else all that is accepted.
+/// Advice in place of `written`: "did you mean `x`?" when one of `accepted` is close, else all that is accepted.
 #[must_use]
 pub fn suggestion(written: &str, accepted: &[String]) -> String {
     match nearest(written, accepted) {
@@ -205,7 +205,7 @@ pub fn list(words: &[String]) -> String {
     }
 }
 
-/// What was found, in words: "the number `5`", "a list".
+/// A value that was found, in words: "the number `5`", "a list".
 pub(super) fn describe<V: IntoValue>(value: &Value<V>) -> String {
     const SHOWN: usize = 40;
     match value {
@@ -407,7 +407,7 @@ impl<'a> Sequence for Items<'a> {
     }
 }
 
-/// What is left of a mapping while it is decoded, in the order of the file. A wire struct asks for each of its fields, so large mappings
+/// The rest of a mapping while it is decoded, in the order of the file. A wire struct asks for each of its fields, so large mappings
 /// are asked by name and not searched.
 pub struct Remaining<'a> {
     entries: Vec<Option<&'a Entry>>,

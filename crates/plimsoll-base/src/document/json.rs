@@ -59,7 +59,7 @@ pub fn values_in(bytes: &[u8]) -> usize {
     values
 }
 
-/// What follows a string that has begun.
+/// The text behind a string that has begun.
 fn after_string(mut bytes: &[u8]) -> &[u8] {
     while let Some(place) = bytes.iter().position(|byte| b"\"\\".contains(byte)) {
         if bytes[place] == b'"' {
@@ -70,7 +70,7 @@ fn after_string(mut bytes: &[u8]) -> &[u8] {
     &[]
 }
 
-/// What follows cannot be understood; the problem is noted.
+/// Parsing cannot go on; the problem is noted.
 enum Stop {
     /// It is not JSON.
     Syntax,

@@ -34,7 +34,7 @@ impl Path {
         self.push(Segment::Index(index))
     }
 
-    /// What `inside` makes of the child at `segment`: for walks, in which a path of its own for each node would be copied as often.
+    /// Result of `inside` for the child at `segment`: for walks, in which a path of its own for each node would be copied as often.
     pub fn within<T>(&mut self, segment: Segment, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.0.push(segment);
         let made = inside(self);

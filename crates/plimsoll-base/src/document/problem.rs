@@ -15,7 +15,7 @@ pub struct Problem {
     pub column: u32,
     /// The node: `components.a.mock`, `routes[0].path`; empty for the whole document.
     pub path: String,
-    /// What is wrong and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
 }
 

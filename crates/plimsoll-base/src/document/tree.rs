@@ -110,7 +110,7 @@ enum Packed {
     Mapping(Place, Box<[Entry]>),
 }
 
-/// What a node holds, to be looked at.
+/// A node's content, to be looked at.
 #[derive(Debug, Clone, Copy)]
 pub enum Value<'a> {
     /// `null`, or nothing.
@@ -212,7 +212,7 @@ impl Node {
         })
     }
 
-    /// What has room for more items is cut: a tree of many small collections would else be several times as large.
+    /// Collections are shrunk to their items: a tree of many small ones would else be several times as large.
     pub(super) fn sequence(at: Position, items: Vec<Self>) -> Self {
         Self(Packed::Sequence(Place::of(at), items.into_boxed_slice()))
     }
@@ -221,7 +221,7 @@ impl Node {
         Self(Packed::Mapping(Place::of(at), entries.into_boxed_slice()))
     }
 
-    /// What it holds.
+    /// The node's content.
     #[must_use]
     pub fn value(&self) -> Value<'_> {
         match &self.0 {
@@ -342,7 +342,7 @@ impl Node {
         self.bound_at(0, false, counted, left)
     }
 
-    /// The same of a node below so many others, which stands in a list or not. Depth is bounded by the parser.
+    /// Counts down in a node below so many others, which stands in a list or not. Depth is bounded by the parser.
     fn bound_at(
         &self,
         depth: usize,

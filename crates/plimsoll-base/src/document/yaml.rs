@@ -27,7 +27,7 @@ pub(super) enum Language {
     Yaml,
 }
 
-/// The same, and whether the document is JSON.
+/// Parses a document of either language, and says whether it is JSON.
 pub(super) fn parse_either(file: &str, text: &str) -> Result<(Node, Language), Problems> {
     if text.len() > MAX_TEXT_BYTES {
         let message = format!(
@@ -364,7 +364,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What a plain scalar means under YAML 1.2's JSON schema (<https://yaml.org/spec/1.2.2/#102-json-schema>), with `~` and
+/// Meaning of a plain scalar under YAML 1.2's JSON schema (<https://yaml.org/spec/1.2.2/#102-json-schema>), with `~` and
 /// nothing as null too. Whatever is none of these is text, so that `yes`, `0x10` and `007` are never silently converted.
 fn plain(text: &str, at: Position) -> Node {
     match text {

@@ -9,7 +9,7 @@ use crate::loader::Loader;
 use crate::method::Point;
 use crate::wire::{ExperimentWire, LoadWire};
 
-/// What `load` may not say beside a method that says it.
+/// Keys that `load` may not have beside a method that has them.
 const SAID_BY_METHOD: [&str; 7] = [
     "rate",
     "ramp",
@@ -50,7 +50,7 @@ pub(super) fn refuse_other_loads(
 }
 
 impl Arm {
-    /// The same arm at one level: so many arrivals per second, or users, for its warm-up and `measured` after it.
+    /// This arm at one level: so many arrivals per second, or users, for its warm-up and `measured` after it.
     #[must_use]
     pub fn at(&self, point: Point, measured: Duration) -> Self {
         let length = self.settings.warmup.saturating_add(measured);
@@ -63,7 +63,7 @@ impl Arm {
         }
     }
 
-    /// The same arm at one rate for its warm-up and `first` after it, then at another: both are measured.
+    /// This arm at one rate for its warm-up and `first` after it, then at another: both are measured.
     #[must_use]
     pub fn at_two_rates(&self, first: (f64, Duration), then: (f64, Duration)) -> Self {
         let lasting = self.settings.warmup.saturating_add(first.1);
@@ -71,7 +71,7 @@ impl Arm {
         self.with_profile(profile, first.1.saturating_add(then.1))
     }
 
-    /// The same arm with as many connections as it needs, up to `most`, if nobody wrote how many.
+    /// This arm with as many connections as it needs, up to `most`, where the file does not say how many.
     #[must_use]
     pub fn with_connections_up_to(&self, most: u32) -> Self {
         if self.settings.connections_stated {

@@ -28,7 +28,7 @@ const COMMON: [&str; 16] = [
     "tls",
 ];
 
-/// What is common, the load and the number of iterations of each scenario, and where each is written.
+/// The common settings, the load and the number of iterations of each scenario, and where each is written.
 pub(super) type Loads = (LoadSettings, Vec<(Load, Option<u64>)>, Vec<Written>);
 
 /// The loads that are written in these layers, a stack of them for each scenario. `None`, with problems noted, when one cannot be had.

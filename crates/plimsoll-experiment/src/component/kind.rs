@@ -1,4 +1,4 @@
-//! What a component is: our mock, our gateway, a foreign command, or a server that runs already.
+//! Kinds of components: our mock, our gateway, a foreign command, or a server that runs already.
 
 use plimsoll_base::document::Path as Pointer;
 
@@ -9,7 +9,7 @@ use super::mock::{self, HTTPS, Mock};
 use crate::loader::Loader;
 use crate::wire::ComponentWire;
 
-/// What a component is.
+/// Kind of a component.
 #[derive(Debug, Clone)]
 pub enum ComponentKind {
     /// Our mock upstream.

@@ -15,7 +15,7 @@ use crate::loader::Loader;
 use crate::template::Template;
 use crate::wire::{ProbeWayWire, ProbeWire};
 
-/// What is looked at of an external component.
+/// Probe of an external component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExternalProbe {
     /// Nothing.
@@ -35,7 +35,7 @@ pub enum ExternalProbe {
 }
 
 impl ExternalProbe {
-    /// What its password is made of, if it needs one.
+    /// Template of its password, if it needs one.
     #[must_use]
     pub fn password(&self) -> Option<&Template> {
         match self {

@@ -20,7 +20,7 @@ use crate::wire::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, 
 /// How many virtual users share a connection of HTTP/2.
 const STREAMS: u32 = 10;
 
-/// What the load says. Names of hosts are not known yet: they stay empty, and [`of_target`] puts them in.
+/// Connections as the load states them. Names of hosts are not known yet: they stay empty, and [`of_target`] puts them in.
 pub(super) fn convert(loader: &mut Loader<'_>, layers: Layers<'_>) -> Connections {
     Connections {
         policy: policy(loader, layers),

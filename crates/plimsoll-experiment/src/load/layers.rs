@@ -5,7 +5,7 @@ use plimsoll_base::document::Path as Pointer;
 use crate::loader::Loader;
 use crate::wire::LoadWire;
 
-/// What is written in one place, and where.
+/// Load keys of one place, and where that is.
 pub type Layer<'a> = (&'a LoadWire, Pointer);
 
 /// The load of one arm as written in one or more places, the common one first; a later one prevails, key by key.

@@ -23,7 +23,7 @@ pub(super) struct Stage<'a> {
     pub(super) spacing: Spacing,
 }
 
-/// What a length is written of.
+/// Unit of a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// One stage.

@@ -1,4 +1,4 @@
-//! What happens in a stage: one of several kinds, each a stretch of arrivals or a crowd of users.
+//! Kinds of stages: each a stretch of arrivals or a crowd of users.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{replay, users};
 use crate::loader::Loader;
 use crate::wire::{StageWire, StaircaseWire};
 
-/// What a stage makes of the load.
+/// A stage's part of the load.
 pub(super) enum Part {
     Open(Vec<Stretch>),
     Closed(Vec<Crowd>),

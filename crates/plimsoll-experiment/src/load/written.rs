@@ -8,7 +8,7 @@ use crate::loader::Loader;
 /// Where the stretches or crowds of a load come from.
 #[derive(Debug)]
 pub struct Written {
-    /// What says how arrivals come about.
+    /// Place of the key that says how arrivals come about.
     whole: Pointer,
     /// For each stretch or crowd, where the keys of its stage are.
     parts: Vec<Pointer>,

@@ -14,7 +14,7 @@ use crate::wire::{CapacityWire, LoadWire, ObjectiveWire};
 /// A search, as it is to be made of each arm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capacity {
-    /// What a trial must meet.
+    /// Objective of each trial.
     pub objective: Objective,
     /// How the search is made.
     pub settings: Settings,
@@ -35,7 +35,7 @@ const EXCEED: f64 = 0.5;
 const ERRORS: f64 = 0.001;
 /// Full-length trials after which a rate is decided: three that agree are enough.
 const TRIALS_PER_LOAD: u32 = 5;
-/// The same where trials contradict each other: seven that agree.
+/// Full-length trials where trials contradict each other: seven that agree.
 const TRIALS_CONTRADICTED: u32 = 13;
 /// Starting a generator and waiting for the last answers, in seconds: an estimate for what is planned; what is spent is measured.
 const AROUND_S: f64 = 1.0;

@@ -72,7 +72,7 @@ impl Levels {
         turns
     }
 
-    /// What the report calls them, by number from 1.
+    /// Their names in the report, by number from 1.
     #[must_use]
     pub fn named(&self, seed: u64) -> Vec<Level> {
         let turns = self.turns(seed);

@@ -20,14 +20,14 @@ pub enum Body {
     File {
         /// Where it was read.
         path: PathBuf,
-        /// What was read.
+        /// Its content.
         bytes: Vec<u8>,
     },
     /// One after the other.
     Parts(Vec<Body>),
 }
 
-/// What separates parts: what no text holds by chance.
+/// Separator of parts: a text that none of them holds by chance.
 const BOUNDARY: &str = "plimsoll-part-6f1d2c9ab4e84d07";
 
 /// The body of a step, and its content type where that follows from how it is written.

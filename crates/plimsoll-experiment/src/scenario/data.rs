@@ -7,7 +7,7 @@ use crate::loader::Loader;
 use crate::template::Template;
 use crate::wire::{AtEndWire, ExperimentWire, FeederWire, OrderWire};
 
-/// What iterations differ by.
+/// Differences between iterations.
 #[derive(Debug, Clone, Default)]
 pub struct Data {
     /// Constants by name; the run's own substitutions are made in them.
@@ -27,7 +27,7 @@ pub struct FeederFile {
     pub(crate) key: &'static str,
 }
 
-/// What the file says of it.
+/// Data as the file states them.
 pub(crate) fn convert(loader: &mut Loader<'_>, wire: &ExperimentWire) -> Data {
     let at = Pointer::root().key("values");
     let mut values = Vec::new();

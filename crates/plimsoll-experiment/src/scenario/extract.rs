@@ -1,4 +1,4 @@
-//! What later steps want to know of an answer, as the file says it.
+//! Values of an answer for later steps, as the file states them.
 
 use plimsoll_base::document::{Entries, Path as Pointer};
 use plimsoll_load::plan::{Extract, Source};

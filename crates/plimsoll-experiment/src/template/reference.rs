@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::name::is_name;
 
-/// What a substitution refers to.
+/// Target of a substitution.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// `${component.url}` or `${component/listener.port}`: where another component listens.
@@ -14,14 +14,14 @@ pub enum Reference {
         component: String,
         /// One of its listeners; `None` is `main`.
         listener: Option<String>,
-        /// What of the address.
+        /// Part of the address.
         field: Field,
     },
     /// `${self.port}`, `${self.host}`, `${self/listener.url}`: where the component itself is to listen.
     Own {
         /// One of its listeners; `None` is `main`.
         listener: Option<String>,
-        /// What of the address.
+        /// Part of the address.
         field: Field,
     },
     /// `${self.dir}`: the component's working directory, where its rendered files lie.
@@ -38,7 +38,7 @@ pub enum Reference {
     SecretHash(String),
 }
 
-/// What of a listener's address.
+/// Part of a listener's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
     /// `http://host:port`, or `https://`.

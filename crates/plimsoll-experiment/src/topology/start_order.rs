@@ -47,14 +47,14 @@ pub(super) fn find(loader: &mut Loader<'_>, components: &[Component], uses: &[Us
     }
 }
 
-/// What has not started, and how much of what it needs has not either: each reference is looked at once.
+/// Components that have not started, and how many of their needs have not either: each reference is looked at once.
 struct Waiting {
     started: Vec<bool>,
     /// For each component, how many of its references lead to what has not started.
     missing: Vec<usize>,
     /// For each component, whose references lead to it.
     needed_by: Vec<Vec<usize>>,
-    /// What misses nothing.
+    /// Components all of whose needs have started.
     ready: BTreeSet<usize>,
 }
 

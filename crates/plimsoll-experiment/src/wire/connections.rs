@@ -8,7 +8,7 @@ use deserr::{
 use plimsoll_base::document::DurationText;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// What is spoken on connections.
+/// Protocol of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
 #[deserr(rename_all = lowercase)]
 #[schemars(rename = "Protocol", rename_all = "lowercase")]
@@ -92,7 +92,7 @@ pub struct TlsWire {
     /// The newest version that is offered: `1.2` or `1.3` (default).
     #[deserr(default)]
     pub max_version: Option<TlsVersionWire>,
-    /// What is offered by ALPN. Default: the protocol's name.
+    /// Protocols offered by ALPN. Default: the protocol's name.
     #[deserr(default)]
     pub alpn: Option<Vec<String>>,
     /// `false`: a full handshake for every connection. Default: `true`, a virtual user takes up its own sessions.

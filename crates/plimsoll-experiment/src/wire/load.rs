@@ -79,7 +79,7 @@ pub struct LoadWire {
     /// `false`: a connection for each exchange. Default: `true`.
     #[deserr(default)]
     pub keep_alive: Option<bool>,
-    /// What is spoken: `http1` (default) or `http2`.
+    /// The protocol: `http1` (default) or `http2`.
     #[deserr(default)]
     pub protocol: Option<ProtocolWire>,
     /// With `protocol: http2`: how many virtual users of a shard share a connection, each with one stream at a time. Default: 10.

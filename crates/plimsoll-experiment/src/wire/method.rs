@@ -111,7 +111,7 @@ impl JsonSchema for MethodWire {
 #[schemars(rename = "Measure", deny_unknown_fields)]
 pub struct MeasureWire {}
 
-/// What arms are compared with, and how often.
+/// Comparison of arms with a baseline, and how often.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Compare", deny_unknown_fields)]
@@ -161,7 +161,7 @@ pub enum LevelOrderWire {
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Capacity", deny_unknown_fields)]
 pub struct CapacityWire {
-    /// What a trial must meet to be a good one.
+    /// Objective that a good trial meets.
     pub objective: ObjectiveWire,
     /// The first rate; the search doubles it, or halves it, until the capacity is enclosed.
     pub from: RateText,
@@ -171,7 +171,7 @@ pub struct CapacityWire {
     /// The wanted width of the interval, as a share of its lower end: `1%` to `50%`. Default: 5%.
     #[deserr(default)]
     pub precision: Option<ShareText>,
-    /// What the search of each arm may take in all, with warm-ups and confirmation. Default: 10m.
+    /// Time of the search of each arm in all, with warm-ups and confirmation. Default: 10m.
     #[deserr(default)]
     pub budget: Option<DurationText>,
     /// The measured time of a trial. The warm-up before it is `load.warmup`; default: a fifth of this, at most 5s. Default: 10s.

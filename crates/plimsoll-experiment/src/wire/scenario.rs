@@ -42,7 +42,7 @@ pub struct StepWire {
     /// An OPTIONS of this path.
     #[deserr(default)]
     pub options: Option<String>,
-    /// What reports call the step. Default: its method and path.
+    /// The step's name in reports. Default: its method and path.
     #[deserr(default)]
     pub name: Option<String>,
     /// Query parameters, added to the path with both names and values percent-encoded.
@@ -79,10 +79,10 @@ pub struct StepWire {
     /// How many redirects in a row are followed, 1 to 50, each an exchange of its own; `off`: a redirect is an answer like any other. Default: `off`.
     #[deserr(default)]
     pub redirects: Option<Text>,
-    /// What an answer must satisfy. Without it, a status from 400 fails.
+    /// Predicates on the answer. Without them, a status from 400 fails.
     #[deserr(default)]
     pub check: Option<CheckWire>,
-    /// What later steps want to know of the answer, by the name that they call it.
+    /// Values of the answer for later steps, each by the name that they call it.
     #[deserr(default)]
     pub extract: Option<Entries<ExtractWire>>,
     /// One of several, by weight.
@@ -122,7 +122,7 @@ pub struct ScenarioWire {
     /// In place of a weight: how much load it gets, and when, at the same time as the others. What it does not say is the common load's.
     #[deserr(default)]
     pub load: Option<LoadWire>,
-    /// What one virtual user does: steps, in order.
+    /// A virtual user's program: steps, in order.
     pub steps: Vec<StepWire>,
 }
 
@@ -134,7 +134,7 @@ pub struct ChoiceWire {
     /// How often it is chosen, in proportion to the others. Default: 1.
     #[deserr(default)]
     pub weight: Option<u32>,
-    /// What is done then.
+    /// Steps of this choice.
     pub steps: Vec<StepWire>,
 }
 
@@ -179,13 +179,13 @@ pub struct CheckWire {
     /// The permitted status, or a list of them: `200`, `2xx`, `200-204`. Without it, a status from 400 fails.
     #[deserr(default)]
     pub status: Option<OneOrMany<Text>>,
-    /// What header fields must be, by name; `{}`: there.
+    /// Predicates on header fields, by name; `{}`: it is there.
     #[deserr(default)]
     pub header: Option<Entries<MatchWire>>,
-    /// What the body must be, decoded.
+    /// Predicate on the body, decoded.
     #[deserr(default)]
     pub body: Option<MatchWire>,
-    /// What the first thing that a JSONPath (RFC 9535) finds must be, by path: texts without quotes, everything else as JSON.
+    /// Values of the first match of a JSONPath (RFC 9535), by path: texts without quotes, everything else as JSON.
     #[deserr(default)]
     pub jsonpath: Option<Entries<Text>>,
     /// JSONPaths that must find something.
@@ -194,12 +194,12 @@ pub struct CheckWire {
     /// How many bytes the body must have, as it was sent.
     #[deserr(default)]
     pub size: Option<SizeWire>,
-    /// What the response time must be below.
+    /// Upper limit of the response time.
     #[deserr(default)]
     pub response_time: Option<DurationText>,
 }
 
-/// What a text must be; all that is written must hold.
+/// Predicates on a text; all that are written must hold.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(rename = "Match", deny_unknown_fields)]
@@ -245,7 +245,7 @@ pub struct ExtractWire {
     /// The cookie of this name that the answer sets.
     #[deserr(default)]
     pub cookie: Option<String>,
-    /// What it is where nothing is found. Without it, the exchange fails then, and the iteration ends.
+    /// The value where nothing is found. Without it, the exchange fails then, and the iteration ends.
     #[deserr(default)]
     pub default: Option<Text>,
 }
@@ -264,7 +264,7 @@ pub struct FeederWire {
     /// Which iteration gets which row. Default: `sequential`.
     #[deserr(default)]
     pub order: Option<OrderWire>,
-    /// What happens when every row was dealt. Default: `repeat`.
+    /// Behaviour when every row was dealt. Default: `repeat`.
     #[deserr(default)]
     pub at_end: Option<AtEndWire>,
 }
@@ -284,7 +284,7 @@ pub enum OrderWire {
     Unique,
 }
 
-/// What happens when every row was dealt.
+/// Behaviour when every row was dealt.
 #[derive(Debug, Clone, Copy, Deserr, JsonSchema)]
 #[deserr(rename_all = lowercase)]
 #[schemars(rename = "AtEnd", rename_all = "lowercase")]

@@ -31,14 +31,14 @@ pub(super) struct Place {
     pub(super) bytes: u64,
 }
 
-/// What waits for a sink.
+/// Records that wait for a sink.
 pub(super) struct Backlog {
     /// Blocking: taken for moments by the thread that collects and by the one that delivers, of which one may write to disk.
     state: Mutex<State>,
     changed: Condvar,
     counts: Arc<Counts>,
     log: Log,
-    /// What messages call the sink.
+    /// The sink's name in messages.
     name: String,
 }
 
@@ -106,7 +106,7 @@ pub(super) enum Load {
     Disk(Portion),
 }
 
-/// What there is to do.
+/// The next thing to do.
 pub(super) enum Next {
     Deliver(Load),
     /// Nothing, for now.
@@ -116,7 +116,7 @@ pub(super) enum Next {
 }
 
 impl Backlog {
-    /// What waits for the sink `name`, beginning with what an earlier process left at `place`.
+    /// The backlog of the sink `name`, beginning with the records that an earlier process left at `place`.
     ///
     /// # Errors
     /// The system's, when the spool cannot be used; one that another process has is waited for.
@@ -226,7 +226,7 @@ impl Backlog {
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What is to be delivered next; waits for it so long at most.
+    /// The next records to deliver; waits for them so long at most.
     pub(super) fn next(&self, patience: Duration) -> Next {
         let mut state = self.state();
         if state.wanted.is_some() && self.open_spool(&mut state).is_err() {

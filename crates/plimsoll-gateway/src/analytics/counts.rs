@@ -1,9 +1,9 @@
-//! What became of a sink's records, counted where it becomes of them.
+//! Outcomes of a sink's records, counted where they are decided.
 
 use super::record::Batch;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What became of a sink's records. Read by the metrics page.
+/// Outcomes of a sink's records. Read by the metrics page.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// Records that the sink has taken.
@@ -35,7 +35,7 @@ impl Counts {
         self.queued.fetch_sub(batch.bytes(), Ordering::Relaxed);
     }
 
-    /// What becomes of so many records is known and counted.
+    /// The outcome of so many records is known and counted.
     pub(super) fn settled(&self, records: u64) {
         self.unsettled.fetch_sub(records, Ordering::Relaxed);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) method: &'a str,
     /// Normalised; as it came if it could not be.
     pub(crate) path: &'a str,
-    /// What the client addressed.
+    /// The host that the client addressed.
     pub(crate) host: &'a str,
     pub(crate) agent: &'a str,
     /// The client's address.

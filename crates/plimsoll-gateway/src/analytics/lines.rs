@@ -12,7 +12,7 @@ pub(super) struct Lines<W> {
     to: W,
     /// Takes so many bytes off the end.
     cut: fn(&mut W, u64) -> io::Result<()>,
-    /// What is there ends inside a line.
+    /// The existing file ends inside a line.
     torn: bool,
 }
 

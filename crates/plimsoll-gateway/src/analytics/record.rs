@@ -101,7 +101,7 @@ impl Words {
 pub(crate) struct Batch {
     /// Where it goes back to when it has been written.
     pub(super) shard: usize,
-    /// What its records refer to: all of them were begun under one configuration.
+    /// Names that its records refer to: all of them were begun under one configuration.
     pub(super) names: Arc<Names>,
     /// Number of the first record, among those of the shard.
     pub(super) first: u64,
@@ -243,7 +243,7 @@ pub(crate) struct Names {
     pub(crate) routes: Vec<String>,
     /// Hexadecimal SHA-256 of each key of each route, or of where it is kept.
     pub(crate) keys: Vec<Vec<String>>,
-    /// What each route is as an API.
+    /// Each route's names as an API.
     pub(crate) apis: Vec<ApiNames>,
 }
 

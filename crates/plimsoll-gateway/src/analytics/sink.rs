@@ -31,11 +31,11 @@ pub(super) enum Failed {
     Lost { records: u64, why: String },
 }
 
-/// What is known of a sink before it is opened.
+/// Facts of a sink before it is opened.
 pub(super) struct Opened {
-    /// What it is called in metrics, and its directory in the spool.
+    /// Its name in metrics, and its directory in the spool.
     pub(super) kind: &'static str,
-    /// What messages call it; it has no secret.
+    /// Its name in messages; it has no secret.
     pub(super) name: String,
     pub(super) sink: Box<dyn Sink>,
     /// It may be away, and what it does not take is kept for it.

@@ -1,4 +1,4 @@
-//! What carries records from the shards to one sink, on threads of its own.
+//! Worker that carries records from the shards to one sink, on threads of its own.
 //!
 //! ```text
 //! shards --batches--> bounded queue --> writes them                         a file, standard output

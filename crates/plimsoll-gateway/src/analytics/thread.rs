@@ -30,7 +30,7 @@ impl<T: Send + 'static> Thread<T> {
         Ok(Self { handle, ended })
     }
 
-    /// What it has done, if it ends by `deadline`; else it goes on until the process ends.
+    /// The thread's result, if it ends by `deadline`; else it goes on until the process ends.
     ///
     /// # Panics
     /// When it panicked.

@@ -79,7 +79,7 @@ pub(crate) enum SinkConfig {
         path: PathBuf,
         form: LineForm,
     },
-    /// What [`crate::Controls::output`] leads to.
+    /// A file that [`crate::Controls::output`] opens.
     Output {
         form: LineForm,
     },
@@ -140,7 +140,7 @@ impl PostgresqlSink {
         Ok(connection)
     }
 
-    /// What messages call it: host and database.
+    /// Its name in messages: host and database.
     pub(crate) fn place(&self) -> String {
         use tokio_postgres::config::Host;
         let host = match self.connection.get_hosts().first() {
@@ -164,7 +164,7 @@ pub(crate) struct SpoolConfig {
     pub(crate) bytes: u64,
 }
 
-/// What records say of the requests of one route.
+/// Recording of the requests of one route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Recording {
     /// Nothing.
@@ -183,7 +183,7 @@ pub(crate) struct Recording {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TracingConfig {
     pub(crate) endpoint: Endpoint,
-    /// What the gateway is called as a service.
+    /// The gateway's name as a service.
     pub(crate) service: String,
     /// Of all traces, 0 to 1.
     pub(crate) share: f64,

@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The same as text; what is none holds nothing of what is looked for, and is refused for that.
+    /// A file as text; one that is none holds nothing of what is looked for, and is refused for that.
     fn read_text(&mut self, at: &Path, file: &str) -> Option<String> {
         let bytes = self.read(at, file)?;
         Some(String::from_utf8(bytes).unwrap_or_default())
@@ -442,7 +442,7 @@ fn upgrades(c: &mut Checker<'_>, at: &Path, texts: &[String]) -> Vec<String> {
     protocols
 }
 
-/// What is put before forwarded paths, without a slash at its end.
+/// Prefix of forwarded paths, without a slash at its end.
 fn prepend(c: &mut Checker<'_>, at: &Path, written: Option<&str>) -> String {
     let Some(written) = written else {
         return String::new();

@@ -1,4 +1,4 @@
-//! What a configuration needs beside its own text: the files and variables that it names, and the time of day by which certificates expire.
+//! Inputs of a configuration beside its own text: the files and variables that it names, and the time of day by which certificates expire.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ pub type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 /// Reads a variable of the environment; `None` if it is not set.
 pub type ReadVariable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What is around a configuration when it is read.
+/// Inputs of a configuration when it is read.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// How files are read that it names.

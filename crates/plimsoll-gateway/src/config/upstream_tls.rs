@@ -8,7 +8,7 @@ use plimsoll_http::tls::{ClientTls, Connector, Identity};
 pub(crate) struct UpstreamTls {
     /// By endpoint, for each has a name of its own.
     pub(crate) endpoints: Vec<ClientTls>,
-    /// What is shown to endpoints that ask for a certificate.
+    /// Identity shown to endpoints that ask for a certificate.
     pub(crate) identity: Option<Identity>,
     /// Anybody who answers is believed.
     pub(crate) insecure: bool,
@@ -17,7 +17,7 @@ pub(crate) struct UpstreamTls {
 }
 
 impl UpstreamTls {
-    /// What secures connections to this endpoint. Its sessions are its own.
+    /// Connector to this endpoint. Its sessions are its own.
     pub(crate) fn connector(&self, endpoint: usize) -> Connector {
         self.endpoints[endpoint].connector(self.identity.as_ref())
     }

@@ -27,7 +27,7 @@ pub(super) struct GatewayFile {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) trusted_proxies: Vec<String>,
-    /// What becomes of clients' fields whose names have a `_`: some servers cannot tell `X_Role` from `X-Role`.
+    /// Treatment of clients' fields whose names have a `_`: some servers cannot tell `X_Role` from `X-Role`.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) underscores: UnderscoresWord,
@@ -39,7 +39,7 @@ pub(super) struct GatewayFile {
     pub(super) shard_map: Option<ShardMapBlock>,
     /// Named services behind the gateway.
     pub(super) upstreams: Entries<UpstreamBlock>,
-    /// What is forwarded where. The longest path that covers a request's path wins; no other route answers 404.
+    /// Routes. The longest path that covers a request's path wins; no other route answers 404.
     pub(super) routes: Vec<RouteBlock>,
     /// One record per request; none when left out.
     #[deserr(default)]
@@ -64,7 +64,7 @@ pub(super) struct GatewayFile {
     pub(super) secrets: Option<secrets::SecretsBlock>,
 }
 
-/// What becomes of clients' fields whose names have a `_`.
+/// Treatment of clients' fields whose names have a `_`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserr, JsonSchema)]
 #[deserr(rename_all = lowercase)]
 #[schemars(rename_all = "lowercase")]
@@ -129,7 +129,7 @@ pub(super) enum ClientsWord {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct IdentityBlock {
-    /// What identifies a client: the first of these that its certificate has (default: all four in this order). One that has two of that
+    /// Properties that identify a client: the first of these that its certificate has (default: all four in this order). One that has two of that
     /// kind identifies nobody.
     #[deserr(default)]
     pub(super) order: Option<Vec<KindWord>>,
@@ -321,7 +321,7 @@ pub(super) struct EjectBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct CheckBlock {
-    /// What is asked for, `/healthz`.
+    /// Path of the request, `/healthz`.
     pub(super) path: String,
     /// How often (default 5s).
     #[deserr(default)]
@@ -366,7 +366,7 @@ pub(super) enum BalanceWord {
     #[deserr(rename = "peak_ewma")]
     #[schemars(rename = "peak_ewma")]
     PeakEwma,
-    /// The same one for the same client, or for the same value of the field `hash_by`; when an endpoint goes, only its requests move.
+    /// One endpoint for each client, or for each value of the field `hash_by`; when an endpoint goes, only its requests move.
     #[deserr(rename = "consistent_hash")]
     #[schemars(rename = "consistent_hash")]
     ConsistentHash,
@@ -397,10 +397,10 @@ pub(super) struct RouteBlock {
     /// Put before the forwarded path, `/v1`; an upstream whose service begins below its root.
     #[deserr(default)]
     pub(super) prepend: Option<String>,
-    /// What is demanded of requests.
+    /// Policies that requests must satisfy.
     #[deserr(default)]
     pub(super) policies: Option<PoliciesBlock>,
-    /// What holds for some of its paths only. Of the rules that match a request the first `reply`, `exempt`, `deny` or `allow` decides,
+    /// Rules for some of its paths only. Of the rules that match a request the first `reply`, `exempt`, `deny` or `allow` decides,
     /// and the first of each other kind counts.
     #[deserr(default)]
     #[schemars(default)]
@@ -449,7 +449,7 @@ pub(super) struct KeyBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct KeyEntry {
-    /// What the key is called in messages about this file.
+    /// The key's name in messages about this file.
     pub(super) name: String,
     /// The key, in plain text or where it is kept. It is hashed and never shown.
     #[deserr(default)]
@@ -477,11 +477,11 @@ pub(super) struct RateLimitBlock {
     /// How many may come at once after a pause (default: one second's worth, at least 1).
     #[deserr(default)]
     pub(super) burst: Option<u32>,
-    /// What has a budget of its own: each key, or the route as a whole.
+    /// Owner of a budget: each key, or the route as a whole.
     pub(super) per: ScopeWord,
 }
 
-/// What a rate limit counts by.
+/// Unit that a rate limit counts by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
 #[deserr(rename_all = lowercase)]
 #[schemars(rename_all = "lowercase")]

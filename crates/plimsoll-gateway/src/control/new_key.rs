@@ -72,7 +72,7 @@ pub(crate) fn admitted(
     Ok(session)
 }
 
-/// What a call does with a key.
+/// Effect of a call on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Put {
     /// Makes it, in place of one that there may be.

@@ -37,7 +37,7 @@ pub(super) struct Plan {
     pub(super) keep_alive: bool,
     /// Sending it twice does no harm (RFC 9110 §9.2.1) and nothing of it is gone once sent.
     pub(super) repeatable: bool,
-    /// What rules make of it. By reference counts, for the rules may be replaced while it is under way.
+    /// Effects of rules on it. By reference counts, for the rules may be replaced while it is under way.
     pub(super) effects: Effects,
     /// In which state its breaker let it pass, if it has one.
     pub(super) passed: Option<Passed>,
@@ -47,7 +47,7 @@ pub(super) struct Plan {
     pub(super) mirror: Option<Box<Mirror>>,
 }
 
-/// What becomes of a request that nothing refuses.
+/// Treatment of a request that nothing refuses.
 #[derive(Debug)]
 pub(super) enum Admitted {
     Forward(Plan),
@@ -184,7 +184,7 @@ fn find<'a>(
     Ok((index, path, options))
 }
 
-/// What the gateway itself answers, whatever the policies of the route are.
+/// Answer of the gateway itself, whatever the policies of the route are.
 fn answered_here(route: &Route, index: usize, path: &str) -> Option<Admitted> {
     if route.serves == Serves::Control {
         return Some(Admitted::Control { route: index });
@@ -192,7 +192,7 @@ fn answered_here(route: &Route, index: usize, path: &str) -> Option<Admitted> {
     batch::is_batch(route, path).then_some(Admitted::Batch { route: index })
 }
 
-/// What a route makes of a request that it lets pass.
+/// A route's judgement of a request that it lets pass.
 struct Judged {
     effects: Effects,
     caller: Caller,
@@ -299,7 +299,7 @@ fn destination(
     }
 }
 
-/// What a request may not be on any route; its normalised path otherwise.
+/// Checks a target against the rules of all routes; its normalised path.
 pub(super) fn check_target<'a>(
     head: &'a RequestHead,
     pseudonym: &str,

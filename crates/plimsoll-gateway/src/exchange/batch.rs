@@ -75,7 +75,7 @@ pub(super) async fn serve(
     answer(shard, service, client, told, keep, progress).await
 }
 
-/// What a batch ends with whose client has left.
+/// End of a batch whose client has left.
 const GONE: Ended = Ended {
     status: 0,
     after: After::Abort,
@@ -109,7 +109,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// What is answered to the batch of this body; `None`: its client has left.
+/// Answer to the batch of this body; `None`: its client has left.
 async fn perform(
     shard: &Shard,
     service: &Service,
@@ -140,7 +140,7 @@ async fn leaves(connection: &mut TcpServer) {
     }
 }
 
-/// The same of one whose client stays. Texts of megabytes are read and written beside the shard's thread.
+/// Answer to a batch whose client stays. Texts of megabytes are read and written beside the shard's thread.
 async fn told(service: &Service, route: usize, body: Vec<u8>, way: Way) -> Result<Answer, Answer> {
     let defect = |_| batch::refusal(500, "batches have a defect");
     let listen_path = service.routes[route].path.clone();
@@ -181,7 +181,7 @@ struct Way {
     places: FurtherPlaces,
 }
 
-/// What one of a batch's requests has while it is under way: the place of its client's connection, or one beside it if these are limited.
+/// Place of one of a batch's requests while it is under way: that of its client's connection, or one beside it if these are limited.
 struct Seat {
     _beside: Option<connection_limiter::ConnectionPermit<IpAddr>>,
 }
@@ -194,7 +194,7 @@ impl Seat {
     }
 }
 
-/// What is answered to each, in the order in which it is.
+/// Answers to each, in the order of the requests.
 async fn send(batch: Batch, way: Way) -> Vec<Value> {
     let deadline = Instant::now() + PATIENCE;
     let (room, way) = (Rc::new(Cell::new(MOST_ANSWERS)), Rc::new(way));

@@ -1,4 +1,4 @@
-//! What is taken down of a request when it is admitted, for its record and its span: when the exchange ends, it may be gone.
+//! Draft of a request's record and span, made when it is admitted: when the exchange ends, it may be gone.
 
 use super::admission::{Admitted, Refused};
 use super::detail::Detail;
@@ -17,7 +17,7 @@ use plimsoll_http::{Framing, fields};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What was taken down.
+/// The draft.
 #[derive(Debug)]
 pub(super) struct RecordDraft {
     pub(super) words: Words,

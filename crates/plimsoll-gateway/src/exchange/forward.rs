@@ -54,7 +54,7 @@ impl Failure {
         )
     }
 
-    /// What an exchange has ended by that is not answered for it.
+    /// Ending of an exchange that is not answered for it.
     fn ending(&self, progress: &Progress) -> Ending {
         match self {
             Self::ClientBody(_) | Self::Relay(RelayError::Client) => Ending::ClientGone,
@@ -179,7 +179,7 @@ async fn attempts(
     Err(failure)
 }
 
-/// The same failure with its reason, if it is that of TLS.
+/// A failure with its reason, if it is that of TLS.
 fn explained(failure: Failure, slot: &Slot<'_>) -> Failure {
     let reason = match &failure {
         Failure::Relay(RelayError::Upstream(ReadError::Io(error))) => tls::reason(error),
@@ -205,7 +205,7 @@ async fn switch(
     tunnel::run(under, client, connection, plan.route, &moved).await
 }
 
-/// What becomes of the client's connection behind a whole answer; the upstream's, if it is there to be kept, is where the request was sent
+/// Fate of the client's connection behind a whole answer; the upstream's, if it is there to be kept, is where the request was sent
 /// whole, too.
 fn whole(
     slot: &Slot<'_>,
@@ -402,7 +402,7 @@ fn count(shard: &Shard, metrics: &UpstreamMetrics, progress: &Progress, failure:
     counter.add(1);
 }
 
-/// What a client is told when no connection could be made.
+/// Answer to a client when no connection could be made.
 fn unconnected(error: &ConnectError) -> Answer {
     match error {
         ConnectError::Exhausted(_) => Answer::new(503, "the gateway has no connection left"),

@@ -1,4 +1,4 @@
-//! What an exchange sends to its upstream, as one piece of bytes and without an upstream: fuzz targets read it again.
+//! Request of an exchange to its upstream, as one piece of bytes and without an upstream: fuzz targets read it again.
 
 use super::admission::check_target;
 use super::party::Party;

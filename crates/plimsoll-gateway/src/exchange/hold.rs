@@ -22,7 +22,7 @@ pub(super) async fn next_generation(shard: &Shard, number: u64, deadline: Instan
     tokio::time::timeout_at(deadline, comes).await.is_ok()
 }
 
-/// What a client is told whose request was held for as long as it may be.
+/// Answer to a client whose request was held for as long as it may be.
 pub(super) fn answer(longest: Duration) -> Answer {
     let waited = longest.as_secs();
     Answer::new(

@@ -21,7 +21,7 @@ pub(crate) struct Progress {
     pub(super) upload_waits_for: Cell<Option<Party>>,
     /// Who holds up the answer right now, if anybody does.
     pub(super) answer_waits_for: Cell<Option<Party>>,
-    /// What the upload has come to.
+    /// State of the upload.
     pub(super) upload: Cell<Upload>,
     /// Status of the final response, once its head is on the way to the client and it is counted as served.
     pub(super) answered: Cell<Option<u16>>,
@@ -34,7 +34,7 @@ pub(crate) struct Progress {
     ended: Cell<Option<Instant>>,
     pub(super) bytes_in: Cell<u64>,
     pub(super) bytes_out: Cell<u64>,
-    /// What has passed, where that is recorded.
+    /// Bytes that have passed, where they are recorded.
     pub(super) detail: OnceCell<Box<Detail>>,
 }
 

@@ -1,6 +1,6 @@
 //! Moves a body from one connection to another, never holding more than one read and one write of it.
 //!
-//! What has arrived together leaves together: pieces are collected until the source has no more at hand or enough is
+//! Bytes that have arrived together leave together: pieces are collected until the source has no more at hand or enough is
 //! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
 
 use super::party::Party;
@@ -43,7 +43,7 @@ pub(super) struct Flow<'a> {
     pub(super) source: Party,
     /// Where its bytes are counted.
     pub(super) bytes: &'a Cell<u64>,
-    /// What gets a copy of it.
+    /// Mirror that gets a copy of it.
     pub(super) copy: Option<&'a Mirror>,
     /// Which of its trailers are left out.
     pub(super) withheld: Withheld<'a>,

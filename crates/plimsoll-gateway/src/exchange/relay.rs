@@ -33,7 +33,7 @@ pub(super) enum RelayError {
     Client,
 }
 
-/// What was relayed.
+/// Outcome of relaying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relayed {
     /// A whole response.
@@ -47,11 +47,11 @@ pub(super) enum Relayed {
     Switch,
 }
 
-/// What the client's connection allows and is told.
+/// Terms of the client's connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) plan: &'a Plan,
-    /// What is said in the place of errors.
+    /// Words in the place of errors.
     pub(super) overrides: &'a Overrides,
     pub(super) expiry: Option<&'a Expiry>,
     /// In which form.
@@ -155,7 +155,7 @@ fn begin(
     }
 }
 
-/// What the response is replaced by, if it is; and what of its body was read for that.
+/// Replacement of the response, if there is one; and the part of its body that was read for that.
 async fn judge<R: AsyncRead + Unpin>(
     responses: &mut ResponseReader<R>,
     flow: &Flow<'_>,
@@ -285,7 +285,7 @@ impl Shape {
     }
 }
 
-/// What the client is told in a final head.
+/// Fields of a final head for the client.
 #[derive(Debug, Clone, Copy)]
 struct Said<'a> {
     status: u16,

@@ -1,4 +1,4 @@
-//! What a token says, once its signature is known to be right. Source: golang-jwt v4, `map_claims.go`, and Tyk 5.15, `gateway/mw_jwt.go`.
+//! Claims of a token, once its signature is known to be right. Source: golang-jwt v4, `map_claims.go`, and Tyk 5.15, `gateway/mw_jwt.go`.
 
 use serde_json::{Map, Value};
 
@@ -105,7 +105,7 @@ impl Claims {
         }
     }
 
-    /// What a claim says in text, if anything: the claim of this name, or where there are dots the one at the end of this way.
+    /// Text of a claim, if it has one: the claim of this name, or where there are dots the one at the end of this way.
     pub(crate) fn text(&self, claim: &str) -> Option<&str> {
         let says =
             |value: Option<&'_ Value>| value.and_then(Value::as_str).is_some_and(|t| !t.is_empty());

@@ -92,7 +92,7 @@ impl Method {
 }
 
 impl Written {
-    /// What a text stands for that holds a key in Base64, or says where it is.
+    /// The key, or its place, that a text in Base64 holds.
     pub(crate) fn read(text: &str) -> Self {
         if is_url(text.as_bytes()) {
             return Self::Url;

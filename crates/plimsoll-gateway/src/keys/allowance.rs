@@ -1,4 +1,4 @@
-//! What a key may do and what of it is used up: a rate and a quota, each in one atomic number, exact over all shards.
+//! A key's allowance and its use: a rate and a quota, each in one atomic number, exact over all shards.
 
 use crate::gcra::{Decision, Gcra};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,18 +28,18 @@ pub(crate) struct Quota {
     pub(crate) renewal: u32,
 }
 
-/// What is used up. All zero for a new key.
+/// Use so far. All zero for a new key.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     /// The rate's theoretical arrival time, in nanoseconds since the gateway started.
     arrival: AtomicU64,
     /// The end of the quota's period in seconds since 1970, and requests in it.
     period: AtomicU64,
-    /// The same as Redis said it last, of all gateways together: those requests are known to both sides. Written by the thread of Redis alone.
+    /// Use by all gateways together as Redis said it last: those requests are known to both sides. Written by the thread of Redis alone.
     told: AtomicU64,
 }
 
-/// What was spent of a quota here, and Redis has not heard of.
+/// Use of a quota here that Redis has not heard of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Untold {
     pub(crate) requests: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Moment {
     pub(crate) unix: u32,
 }
 
-/// What is left of a quota.
+/// The rest of a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left {
     pub(crate) max: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Left {
 /// Why a request is one too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exceeded {
-    /// The same request would pass after so many nanoseconds.
+    /// The request would pass after so many nanoseconds.
     Rate { wait: u64 },
     /// Until then, in seconds since 1970.
     Quota { renews: u32 },
@@ -151,7 +151,7 @@ impl Spent {
         }
     }
 
-    /// What is left of a quota, without taking anything.
+    /// The rest of a quota, without taking anything.
     pub(crate) fn left(&self, quota: Quota, now: u32) -> Left {
         let packed = self.period.load(Ordering::Relaxed);
         let (renews, used) = match packed {
@@ -175,7 +175,7 @@ impl Spent {
         unpack(self.period.load(Ordering::Relaxed))
     }
 
-    /// What Redis has yet to hear of.
+    /// Use that Redis has yet to hear of.
     pub(crate) fn untold(&self) -> Option<Untold> {
         let (renews, used) = self.period();
         let requests = used.saturating_sub(self.known(renews));
@@ -222,7 +222,7 @@ impl Spent {
         }
     }
 
-    /// What another has spent, too.
+    /// A copy of another's use, too.
     pub(crate) fn copy_of(other: &Self) -> Self {
         Self {
             arrival: AtomicU64::new(other.arrival.load(Ordering::Relaxed)),

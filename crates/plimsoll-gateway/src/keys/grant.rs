@@ -1,10 +1,10 @@
-//! What sessions and policies say of keys, as it is written.
+//! Grants of sessions and policies, as written.
 
 use super::allowance::{Allowance, Quota, Rate};
 use super::lifetime::AfterExpiry;
 use std::collections::HashMap;
 
-/// What a session or a policy says about a key, as written.
+/// Grant of a key by a session or a policy, as written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Grant {
     pub(crate) inactive: bool,
@@ -27,7 +27,7 @@ impl Grant {
     }
 }
 
-/// What a session or a policy says of one API, as written.
+/// Grant of one API by a session or a policy, as written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ApiGrant {
     pub(crate) limit: Figures,
@@ -67,7 +67,7 @@ pub(crate) struct PolicyGrant {
     pub(crate) per_api: bool,
     /// Seconds that keys made with it live; 0: for ever.
     pub(crate) key_expires_in: u32,
-    /// What becomes of keys made with it that have expired, where it says so.
+    /// Fate of keys made with it that have expired, where it says so.
     pub(crate) after_expiry: AfterExpiry,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of a key: the first half of its SHA-256 digest. Finding a key that hashes to one of a million of these takes 2¹⁰⁸
+//! The kept part of a key: the first half of its SHA-256 digest. Finding a key that hashes to one of a million of these takes 2¹⁰⁸
 //! guesses.
 
 use sha2::{Digest as _, Sha256};

@@ -36,7 +36,7 @@ pub(crate) struct Key {
     /// Seconds since 1970; 0: never.
     pub(crate) expires: u32,
     pub(crate) created: u32,
-    /// What most keys do not have.
+    /// Properties that most keys do not have.
     extra: Option<Box<Extra>>,
 }
 
@@ -51,7 +51,7 @@ struct Extra {
     leaves: Option<u32>,
 }
 
-/// What becomes of a quota when its key is changed.
+/// Fate of a quota when its key is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotas {
     Reset,
@@ -163,18 +163,18 @@ impl Key {
         self.is_virtual() && !self.is_barred()
     }
 
-    /// What it is granted now.
+    /// Its grant now.
     pub(crate) fn effective(&self) -> arc_swap::Guard<Arc<Effective>> {
         self.terms.effective.load()
     }
 
-    /// What it has spent: over all APIs, or with one that has an allowance of its own.
+    /// Its use: over all APIs, or with one that has an allowance of its own.
     pub(crate) fn spent(&self, account: Option<usize>) -> &Spent {
         let own = account.and_then(|index| self.extra.as_ref()?.accounts.get(index));
         own.unwrap_or(&self.spent)
     }
 
-    /// What it has spent in a scope that has an account; without one, over all APIs that are in none.
+    /// Its use in a scope that has an account; without one, over all APIs that are in none.
     pub(super) fn account(&self, scope: Option<&str>) -> Option<&Spent> {
         match self.place(scope)? {
             None => Some(&self.spent),
@@ -276,7 +276,7 @@ impl Key {
         self.extra.as_ref()?.plain.as_deref()
     }
 
-    /// What its session says of this key alone, by the name of the field.
+    /// Value of its session for this key alone, by the name of the field.
     pub(crate) fn own(&self, name: &str) -> Option<&Value> {
         self.extra.as_ref()?.own.get(name)
     }
@@ -297,7 +297,7 @@ impl Key {
         self.terms.is_closed() && self.is_virtual()
     }
 
-    /// What it is granted, as it stands: another once the key was changed.
+    /// Its grant as it stands: another once the key was changed.
     pub(crate) fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
@@ -312,7 +312,7 @@ impl Key {
         session
     }
 
-    /// The same as text, with what its maker alone can know.
+    /// The session as text, with the values that its maker alone can know.
     pub(crate) fn shared_text(&self) -> String {
         let mut session = self.shared();
         if let Some(leaves) = self.leaves() {

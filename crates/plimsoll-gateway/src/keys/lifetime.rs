@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-/// What all keys, and each API, say of it.
+/// Lifetimes of all keys, and of each API's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lifetimes {
     /// `force_global_session_lifetime` with `global_session_lifetime`, in seconds.
@@ -16,7 +16,7 @@ pub(crate) struct Lifetimes {
     pub(crate) apis: HashMap<String, ApiLifetime>,
 }
 
-/// What a definition says.
+/// Lifetime by a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ApiLifetime {
     /// `session_lifetime`, in seconds; 0 and below: it says nothing.
@@ -24,7 +24,7 @@ pub(crate) struct ApiLifetime {
     pub(crate) respects_expiry: bool,
 }
 
-/// What a session says.
+/// Lifetime by a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeyLifetime {
     /// `session_lifetime`, in seconds; 0 and below: it says nothing.
@@ -34,10 +34,10 @@ pub(crate) struct KeyLifetime {
     pub(crate) after_expiry: AfterExpiry,
 }
 
-/// What becomes of a key that has expired.
+/// Fate of a key that has expired.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum AfterExpiry {
-    /// What the lifetimes say.
+    /// As the lifetimes say.
     #[default]
     Unsaid,
     Delete,

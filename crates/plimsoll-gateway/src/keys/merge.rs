@@ -1,4 +1,4 @@
-//! What a session and the policies that it names come to, API by API, as Tyk merges them.
+//! A session and the policies that it names, merged API by API as Tyk merges them.
 //!
 //! ```text
 //! session ──cleared where a policy has a say──► root: rate and quota of what says none itself
@@ -11,19 +11,19 @@
 use super::grant::{Figures, Grant, Parts, Policies, PolicyGrant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a key may do.
+/// Rights of a key.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Merged {
     pub(super) inactive: bool,
     /// Of the policies that count. The key opens APIs of this one alone; of several none.
     pub(super) organisations: BTreeSet<String>,
-    /// What holds where an API says nothing.
+    /// Figures where an API states none.
     pub(super) root: Figures,
     /// `None`: every API.
     pub(super) rights: Option<BTreeMap<String, Right>>,
 }
 
-/// What is granted of one API.
+/// Right to one API.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Right {
     pub(super) limit: Figures,
@@ -44,7 +44,7 @@ impl Merged {
     }
 }
 
-/// What follows from a grant and the policies in force.
+/// Rights by a grant and the policies in force.
 pub(super) fn merge(grant: &Grant, policies: &Policies) -> Merged {
     if grant.policies.is_empty() {
         return by_session(grant);
@@ -552,7 +552,7 @@ mod tests {
         assert_eq!(own.organisations, ["x".to_owned()].into());
     }
 
-    /// What Tyk's own merging gives for policies, sessions and keys drawn at random; the table says how it is read.
+    /// Results of Tyk's own merging for policies, sessions and keys drawn at random; the table says how it is read.
     const TABLE: &str = include_str!("../../tests/tyk_merge/table.txt");
 
     /// `rate/per/quota/renewal`, and in some `/depth/interval/retries`.

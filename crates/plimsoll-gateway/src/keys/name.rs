@@ -1,4 +1,4 @@
-//! What keys that the gateway makes are called, in Tyk's two forms. Source: Tyk 5.15, `internal/crypto/token.go` (`GenerateToken`).
+//! Names of keys that the gateway makes, in Tyk's two forms. Source: Tyk 5.15, `internal/crypto/token.go` (`GenerateToken`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -48,7 +48,7 @@ pub(crate) struct Link {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What is known of Redis.
+/// State of Redis as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     up: AtomicBool,
@@ -159,7 +159,7 @@ struct Worker {
     /// Redis has lost changes, and is to be told everything.
     forgotten: bool,
     quotas: Quotas,
-    /// What was told of a Redis that does not do what it should.
+    /// Message about a Redis that does not do as it should.
     told: Option<&'static str>,
     /// Of how many keys was told that there is no room for them.
     turned_away: u64,

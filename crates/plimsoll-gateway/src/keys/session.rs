@@ -25,13 +25,13 @@ const KEPT_APART: [&str; 4] = ["expires", "quota_remaining", "quota_renews", "ke
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Session {
     pub(crate) grant: Grant,
-    /// What many keys have in common, as written.
+    /// Fields that many keys share, as written.
     pub(crate) shape: Map<String, Value>,
-    /// What is this key's own, as written.
+    /// Fields of this key alone, as written.
     pub(crate) own: Map<String, Value>,
     /// Seconds since 1970; 0: never.
     pub(crate) expires: u32,
-    /// What is left of its quota until when, if it says so.
+    /// The rest of its quota until when, if it says so.
     pub(crate) quota: Option<(i64, u32)>,
     /// How long it is to be there.
     pub(crate) lifetime: KeyLifetime,
@@ -79,7 +79,7 @@ struct Wire {
     org_id: Option<String>,
 }
 
-/// What one API grants.
+/// Grant of one API.
 #[derive(Debug, Deserr)]
 pub(crate) struct AccessWire {
     #[deserr(default)]
@@ -229,7 +229,7 @@ pub(crate) fn read(document: Document) -> Result<Session, Problems> {
     })
 }
 
-/// What is written at `at` of a key that has expired.
+/// Fate of an expired key as written at `at`.
 pub(crate) fn after_expiry(
     document: &Document,
     at: &Path,

@@ -83,7 +83,7 @@ struct ExpiryCursor {
     place: usize,
 }
 
-/// What became of some keys of a segment.
+/// Outcome of sweeping some keys of a segment.
 #[derive(Debug)]
 struct Swept {
     seen: usize,
@@ -145,7 +145,7 @@ impl KeyStore {
         }
     }
 
-    /// What was learnt of a key before it was here.
+    /// Use of a key that was learnt before it was here.
     fn take_unmet(&self, hash: KeyHash) -> Vec<Used> {
         let mut unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
         unmet.take(hash)
@@ -185,7 +185,7 @@ impl KeyStore {
         self.gateways.load(Ordering::Relaxed)
     }
 
-    /// The same number, for who shares other limits with them.
+    /// The number of gateways, for others that share limits with them.
     pub(crate) fn watch_gateways(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.gateways)
     }
@@ -284,7 +284,7 @@ impl KeyStore {
         self.put_if(new, quotas, |_| true).map(|_| ())
     }
 
-    /// The same if `is_so` of the key that there is at that moment, if there is one; says whether it was.
+    /// Changes a key if `is_so` of the one that there is at that moment, if there is one; says whether it was.
     ///
     /// # Errors
     /// When there are too many.

@@ -1,4 +1,4 @@
-//! What keys may do: what follows from their sessions, and from the policies that the sessions name.
+//! Terms of keys: the consequences of their sessions, and of the policies that the sessions name.
 //!
 //! Most keys have what many others have, so it is kept once. When policies change, what follows for each is made anew.
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What many keys have in common.
+/// Terms that many keys share.
 #[derive(Debug)]
 pub(crate) struct Terms {
     /// The session without what is a key's own.
@@ -23,7 +23,7 @@ pub(crate) struct Terms {
     accounts: Mutex<Vec<Box<str>>>,
 }
 
-/// What follows from a grant and the policies in force.
+/// Consequences of a grant and the policies in force.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Effective {
     pub(crate) inactive: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Effective {
     pub(crate) has_first: bool,
     /// Whose APIs it opens, if policies say so.
     pub(crate) organisation: Organisation,
-    /// What is shown of the key as a whole, and holds for every API where none are listed.
+    /// Allowance that is shown of the key as a whole, and holds for every API where none are listed.
     pub(crate) allowance: Allowance,
     pub(crate) access: Access,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Access {
     Listed(HashMap<Box<str>, Granted>),
 }
 
-/// What one API grants.
+/// Grant of one API.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Granted {
     /// Which of the key's further accounts it is charged to; `None`: the one that it has in any case.
@@ -98,7 +98,7 @@ impl Terms {
         }
     }
 
-    /// What follows from other policies, when every key of these terms has all [`Self::accounts`].
+    /// Consequences of other policies, when every key of these terms has all [`Self::accounts`].
     pub(super) fn under(&self, policies: &Policies) -> Effective {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         effective(&self.grant, policies, &mut accounts)
@@ -129,7 +129,7 @@ impl Terms {
     }
 }
 
-/// What follows from a grant and the policies in force. Scopes that need an account and have none yet are added.
+/// Consequences of a grant and the policies in force. Scopes that need an account and have none yet are added.
 fn effective(grant: &Grant, policies: &Policies, accounts: &mut Vec<Box<str>>) -> Effective {
     let merged = merge(grant, policies);
     let mut organisations = merged.organisations.into_iter();

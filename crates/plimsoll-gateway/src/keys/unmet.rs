@@ -1,4 +1,4 @@
-//! What other gateways have spent of keys that are not here: whoever a token names has a session at a gateway from the first token on that
+//! Use at other gateways of keys that are not here: a caller whom a token names has a session at a gateway from the first token on that
 //! it is shown.
 
 use super::KeyHash;
@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 /// Keys of which something is kept, the last ones.
 const KEPT: usize = 100_000;
 
-/// What all gateways together have spent of an account of a key.
+/// Use of an account of a key by all gateways together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Used {
     /// `None`: over all APIs that are in no scope.

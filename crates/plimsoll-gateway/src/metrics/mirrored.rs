@@ -1,4 +1,4 @@
-//! What became of copies of requests, counted by outcome.
+//! Outcomes of copies of requests, counted.
 
 use plimsoll_http::meters::Counter;
 
@@ -8,7 +8,7 @@ pub(crate) struct MirrorMetrics {
     results: [Counter; Outcome::ALL.len()],
 }
 
-/// What became of a copy.
+/// Outcome of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It was answered with the owner's status.

@@ -6,10 +6,10 @@ use crate::fields::are_twins;
 use crate::policy::rules::edits::FieldEdits;
 use crate::service::KeyField;
 
-/// What tells the fields that do not pass.
+/// Predicate on fields that do not pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Withheld<'a> {
-    /// What a rule removes or sets.
+    /// Fields that a rule removes or sets.
     pub(crate) edits: Option<&'a FieldEdits>,
     /// The field in which keys travel, if it is not forwarded; its twins never are.
     pub(crate) key_field: Option<&'a KeyField>,

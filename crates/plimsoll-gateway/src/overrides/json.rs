@@ -17,7 +17,7 @@ impl BodyField {
     /// The value at `path`, which has to be `value`.
     ///
     /// # Errors
-    /// What is not supported of them.
+    /// The part of them that is not supported.
     pub(crate) fn new(path: &str, value: &str) -> Result<Self, String> {
         let is_plain = |name: &str| {
             let mut bytes = name.bytes();

@@ -93,7 +93,7 @@ fn an_upstreams_failure_has_tyks_flag() {
     }
 }
 
-/// What Tyk asks a server of its own for is an upstream's error to it.
+/// A request for which Tyk asks a server of its own has an upstream's error to it.
 #[test]
 fn no_endpoint_is_an_upstreams_error() {
     let of = |condition| Overrides(vec![level(vec![], vec![rule(condition, 418)])]);

@@ -1,11 +1,11 @@
-//! What a rule says: its body as it is, a body with places for status and message, or a message in Tyk's own template.
+//! Text of a rule: its body as it is, a body with places for status and message, or a message in Tyk's own template.
 //!
 //! Source: `html/template` and `text/template` of Go 1.26 for what an escape is; Tyk's `templates/error.json` and `error.xml`.
 
 use super::media::Media;
 use std::fmt::Write;
 
-/// What is said.
+/// Text of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Text {
     /// Nothing: what is said without the rule.
@@ -28,10 +28,10 @@ pub(crate) enum Piece {
 }
 
 impl Text {
-    /// What a rule with this body and this message says.
+    /// Text of a rule with this body and this message.
     ///
     /// # Errors
-    /// What is not supported of the body.
+    /// The part of the body that is not supported.
     pub(crate) fn new(body: &str, message: &str) -> Result<Self, String> {
         match (body, message) {
             ("", "") => Ok(Self::Usual),

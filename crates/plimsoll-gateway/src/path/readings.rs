@@ -1,11 +1,11 @@
-//! What else an upstream may take a path for: every path that a generous reader could make of a normalised one.
+//! Other readings of a path by an upstream: every path that a generous reader could make of a normalised one.
 //!
 //! Servers take parameters off segments before they resolve escapes (Tomcat, Jetty) or behind that, resolve escapes twice where two of them
 //! stand in a row or one is old (IIS), read `\` as `/` and leave dots and spaces at the end of a name out (Windows), end a path at what would
 //! have ended it unescaped (nginx' `proxy_pass` with `$uri`, old PHP), leave empty segments out or keep them (nginx, Jetty), and resolve dot
 //! segments that came to light by any of that. Here each of these steps may be taken or not, and all that comes of it counts.
 //!
-//! What of this a request is judged by is left to [`crate::policy::rules`] and to admission.
+//! Judging a request by these is left to [`crate::policy::rules`] and to admission.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ const MOST_READINGS: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooMany;
 
-/// What a reader may do to a path; nothing if that changes nothing.
+/// Change that a reader may make to a path; none if that changes nothing.
 type Step = fn(&str) -> Option<String>;
 
 /// Before escapes are resolved.

@@ -19,12 +19,12 @@ pub(crate) struct KeyIndex(pub(crate) u32);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Accepted {
     Known(Digest),
-    /// What is kept there now; none while that is withheld.
+    /// The secret that is kept there now; none while that is withheld.
     Cached(Arc<CachedSecret>),
 }
 
 impl Accepted {
-    /// What analytics calls it: its hash or, as it may become another, that of where it is kept. Hexadecimal.
+    /// Its name in analytics: its hash or, as it may become another, that of where it is kept. Hexadecimal.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Known(digest) => digest.to_hex(),
@@ -100,7 +100,7 @@ impl KeyPolicy {
         known.or_else(kept).ok_or(Unidentified::Unknown)
     }
 
-    /// What an unidentified client is told: 401 without a key, 403 with an unknown one.
+    /// Answer to an unidentified client: 401 without a key, 403 with an unknown one.
     pub(crate) fn answer(&self, refused: Unidentified) -> Answer {
         match refused {
             Unidentified::Missing => {

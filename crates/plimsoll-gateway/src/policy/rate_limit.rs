@@ -12,7 +12,7 @@ use crate::gcra::{Decision, Gcra};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What has a budget of its own.
+/// Owner of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Each key of the route.
@@ -52,7 +52,7 @@ impl RateLimitPolicy {
         }
     }
 
-    /// The same, shared by as many gateways as there are at the time.
+    /// This limit, shared by as many gateways as there are at the time.
     pub(crate) fn shared_among(mut self, gateways: Arc<AtomicU32>) -> Self {
         self.gateways = Some(gateways);
         self

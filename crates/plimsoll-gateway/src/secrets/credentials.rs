@@ -15,17 +15,17 @@ pub(crate) enum Source {
     /// The container's host: asked before each call, as they are short-lived.
     Container {
         url: Url,
-        /// What `Authorization` says to it.
+        /// `Authorization` for it.
         token: Option<Token>,
     },
 }
 
-/// What a container shows to its host.
+/// Token that a container shows to its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     /// This.
     Text(Secret),
-    /// What is in this file by then: it is short-lived, too (EKS writes it anew).
+    /// The content of this file by then: it is short-lived, too (EKS writes it anew).
     File(PathBuf),
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    /// What comes of a host that answers this to who shows such a token; and what it was asked.
+    /// Result of a host that answers this to a container with such a token; and the request that it got.
     async fn asked(token: Token, answer: &str) -> (Result<Plain, String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

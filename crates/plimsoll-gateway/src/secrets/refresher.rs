@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) times: Times,
 }
 
-/// What a configuration wants kept.
+/// Secrets that a configuration wants kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Keeping {
     pub(crate) settings: Arc<Settings>,
@@ -52,7 +52,7 @@ pub(crate) struct Keeping {
     pub(crate) wanted: Vec<(Arc<CachedSecret>, Problem)>,
 }
 
-/// What is counted of secrets, for `/metrics`.
+/// Counters of secrets, for `/metrics`.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     /// Secrets that are kept.
@@ -91,7 +91,7 @@ struct Take {
     reply: oneshot::Sender<Result<(), Problems>>,
 }
 
-/// What comes of having asked for secrets; waits for it.
+/// Result of having asked for secrets; waits for it.
 pub(crate) struct Asked(Option<oneshot::Receiver<Result<(), Problems>>>);
 
 impl Asked {
@@ -218,7 +218,7 @@ struct Work {
     draw: Draw,
 }
 
-/// What was asked for, and how.
+/// A call for secrets.
 struct Call {
     source: Source,
     settings: Arc<Settings>,
@@ -243,7 +243,7 @@ struct Known {
 struct Heard {
     text: Arc<str>,
     at: Instant,
-    /// What the places were told of it.
+    /// Freshness that the places were told of it.
     worth: Freshness,
 }
 
@@ -559,7 +559,7 @@ impl Known {
     }
 }
 
-/// What of a secret's text a place wants, if it is fit for that.
+/// The part of a secret's text that a place wants, if it is fit for that.
 fn part(kept: &CachedSecret, text: &Arc<str>) -> Result<Arc<str>, Failure> {
     let part = kept.reference.pick(text).map_err(Failure::Unusable)?;
     match kept.purpose.objection(&part) {

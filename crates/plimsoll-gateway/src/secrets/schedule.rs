@@ -36,7 +36,7 @@ impl Times {
         pause.mul_f64(0.5 + chance / 2.0)
     }
 
-    /// What a value of this age is worth.
+    /// Freshness of a value of this age.
     pub(super) fn worth(&self, age: Duration) -> Freshness {
         if age < self.ttl {
             Freshness::Fresh
@@ -57,7 +57,7 @@ impl Times {
     }
 }
 
-/// What a value is worth.
+/// Freshness of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
     Fresh,

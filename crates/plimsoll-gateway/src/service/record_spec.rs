@@ -1,8 +1,8 @@
-//! What is taken down of requests for their records, by the configuration of these.
+//! Specification of the records of requests, by the configuration of these.
 
 use crate::config::AnalyticsConfig;
 
-/// What records say.
+/// Content of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordSpec {
     /// More than our own lines.

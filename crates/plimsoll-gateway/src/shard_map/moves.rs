@@ -16,7 +16,7 @@ use super::{Assignment, ByLength, DataShard, Entry, Moving, ShardMap, Step};
 use crate::identity::Identity;
 use plimsoll_base::document::Problem;
 
-/// What speaks against `next` after `before`; `file` is what it was read from.
+/// Objections to `next` after `before`; `file` is where it was read from.
 pub(crate) fn problems(before: &ShardMap, next: &ShardMap, file: &str) -> Vec<Problem> {
     let (old, new) = (before.version, next.version);
     if new < old {
@@ -98,7 +98,7 @@ struct Witness<'a> {
     /// The shard, and how far a move to which one is.
     from: Option<(&'a str, Option<(Step, &'a str)>)>,
     to: Option<&'a str>,
-    /// What says so in the later map.
+    /// Entry of the later map that says so.
     entry: Option<&'a Entry>,
 }
 
@@ -116,7 +116,7 @@ impl Witness<'_> {
         (from != to).then_some((from, to))
     }
 
-    /// What speaks against where it is.
+    /// Objection to where it is.
     fn judge(&self, file: &str) -> Option<Problem> {
         let (old, new) = self.moves()?;
         let (_, moving) = self.from?;

@@ -138,7 +138,7 @@ impl Numbers {
     }
 }
 
-/// What the map says, by looking at every entry.
+/// Answer of the map, by looking at every entry.
 fn naive(
     exact: &[(Identity, Assignment)],
     prefixes: &[(Identity, Assignment)],

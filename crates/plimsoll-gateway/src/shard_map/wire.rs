@@ -19,7 +19,7 @@ pub(crate) struct ShardMapFile {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) exact: Vec<EntryBlock>,
-    /// What identities begin with; the longest prefix wins.
+    /// Prefixes of identities; the longest one wins.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) prefix: Vec<EntryBlock>,

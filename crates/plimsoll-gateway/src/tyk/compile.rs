@@ -40,7 +40,7 @@ pub(super) struct Api {
     pub(super) file: std::path::PathBuf,
 }
 
-/// What Tyk puts values in the place of, wherever in a definition it stands, before it reads it (`gateway/api_definition.go`,
+/// References that Tyk replaces by values wherever in a definition they stand, before it reads it (`gateway/api_definition.go`,
 /// `replaceSecrets`).
 const REFERENCES: [&str; 7] = [
     "env://",
@@ -131,7 +131,7 @@ impl Check<'_> {
 
 /// The configuration that `tyk.conf` and its definitions mean, but for the routes of the control API.
 ///
-/// What the operator should know is added to `notes`.
+/// Notes for the operator are added to `notes`.
 pub(super) fn compile(
     conf: &Conf,
     apis: &[Api],
@@ -339,7 +339,7 @@ fn expiry(c: &mut Check<'_>, name: &str, version: &Version) -> Option<Expiry> {
     expiry
 }
 
-/// What is said in the place of its errors: its own words, then everybody's.
+/// Words in the place of its errors: its own, then everybody's.
 fn overrides(c: &mut Check<'_>, definition: &Definition, conf: &Conf) -> Overrides {
     let wire = definition.error_overrides.as_ref();
     let counts = definition.error_overrides_disabled != Some(true);
@@ -363,7 +363,7 @@ fn overrides(c: &mut Check<'_>, definition: &Definition, conf: &Conf) -> Overrid
     )
 }
 
-/// What records say of its requests.
+/// Recording of its requests.
 fn recording(api: &Api, conf: &Conf) -> Recording {
     let definition = &api.definition;
     let expires = definition.expire_analytics_after.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What of `tyk.conf` is read: wire structs of supported fields, and what they mean.
+//! The supported part of `tyk.conf`: wire structs of its fields, and their meaning.
 
 use super::overrides::{self, Compiled};
 use super::pattern::PathRules;
@@ -48,7 +48,7 @@ pub(super) struct Conf {
     pub(super) drain: Duration,
     pub(super) response_head: Duration,
     pub(super) idle_connections: u32,
-    /// What holds for TLS to upstreams.
+    /// TLS to upstreams.
     pub(super) upstream_tls: TlsWords,
     /// HTTP/2 is offered to upstreams over TLS.
     pub(super) offers_http2: bool,
@@ -61,11 +61,11 @@ pub(super) struct Conf {
     pub(super) body: u64,
     /// Protocols that clients may switch to.
     pub(super) upgrades: Vec<String>,
-    /// What is said in the place of errors, behind the words of each definition.
+    /// Words in the place of errors, behind those of each definition.
     pub(super) overrides: Arc<Level>,
     /// Secrets that are asked for beside the requests.
     pub(super) keeping: Option<Keeping>,
-    /// What the operator should know.
+    /// Notes for the operator.
     pub(super) notes: Vec<String>,
 }
 
@@ -217,7 +217,7 @@ struct ServerWire {
     enable_path_suffix_matching: Option<bool>,
 }
 
-/// What is wrong, collected.
+/// Problems, collected.
 struct Check<'a> {
     document: &'a Document,
     problems: Vec<Problem>,
@@ -317,7 +317,7 @@ fn drain(seconds: Option<u32>) -> Duration {
     Duration::from_secs(seconds.unwrap_or(30).into())
 }
 
-/// What holds for keys that are made.
+/// Rules for keys that are made.
 fn key_rules(wire: &Wire) -> KeyRules {
     KeyRules {
         hashed: wire.hash_keys.unwrap_or(false),
@@ -356,7 +356,7 @@ fn upstream_tls(c: &mut Check<'_>, wire: &Wire) -> TlsWords {
     }
 }
 
-/// What is said in the place of errors, and what the operator should know of it.
+/// Words in the place of errors, and notes for the operator on them.
 fn error_overrides(c: &mut Check<'_>, wire: Option<&overrides::Wire>) -> (Level, Vec<String>) {
     let Compiled {
         level,

@@ -1,4 +1,4 @@
-//! What of an API definition is read: wire structs of supported fields. What they mean is [`super::compile`]'s.
+//! The supported part of an API definition: wire structs of its fields. Their meaning is [`super::compile`]'s.
 
 use super::overrides;
 use deserr::Deserr;

@@ -1,4 +1,4 @@
-//! What an API definition comes to when it is read, judged and compiled: fuzz targets hold it against the text.
+//! An API definition read, judged and compiled: fuzz targets hold it against the text.
 
 use super::policies::Form;
 use super::{Document, Problems, Settings};

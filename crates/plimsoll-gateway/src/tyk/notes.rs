@@ -1,8 +1,8 @@
-//! What the operator is told of Tyk's files: what becomes of their fields, and what may not be meant as it is written.
+//! Notes for the operator on Tyk's files: the effect of their fields, and settings that may not be meant as they are written.
 
 use crate::tyk_fields::account::Account;
 
-/// What is told of all files.
+/// Notes on all files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notes {
     pub(super) accounts: Vec<Account>,

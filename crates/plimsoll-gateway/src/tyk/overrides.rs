@@ -45,7 +45,7 @@ struct ResponseWire {
     headers: Option<Entries<String>>,
 }
 
-/// What rules mean, what is wrong with them, and what the operator should know; both with their places.
+/// Compiled rules, their problems, and notes for the operator; the latter two with their places.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
     pub(super) level: Level,

@@ -16,7 +16,7 @@ file that sets it is refused, with its place. A field at nothing (`false`, `0`, 
 every class; a field that is not listed is refused if it says anything. `*` stands for any name or place.
 ";
 
-/// What became of Tyk's own files when they were last read.
+/// Results of Tyk's own files when they were last read.
 const PUBLIC_FILES: &str = "
 ## Tyk's own files
 

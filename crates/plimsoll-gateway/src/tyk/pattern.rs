@@ -7,7 +7,7 @@
 use crate::go_regex;
 use crate::policy::rules::matcher::{Against, PathMatcher, Room};
 
-/// What `tyk.conf` says of all paths.
+/// Settings of `tyk.conf` for all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PathRules {
     /// `ignore_endpoint_case`.
@@ -19,10 +19,10 @@ pub(super) struct PathRules {
 }
 
 impl PathRules {
-    /// What is written as `path`, held against this.
+    /// Matcher of a `path` against this.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the path.
     pub(super) fn matcher(
         self,
         path: &str,
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::policy::rules::matcher::Decoded;
 
-    /// What Tyk's own `PreparePathRegexp` and Go's `regexp` say of many patterns and paths: the paths, then a line for each pattern with
+    /// Results of Tyk's own `PreparePathRegexp` and Go's `regexp` for many patterns and paths: the paths, then a line for each pattern with
     /// its settings (`p`: prefix, `s`: suffix, `i`: whatever its case) and a bit for each path, or `!` where Go compiles it not.
     /// `tests/tyk_paths/` says how it was made.
     const TABLE: &str = include_str!("../../tests/tyk_paths/table.txt");

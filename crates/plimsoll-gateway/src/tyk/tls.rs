@@ -1,8 +1,8 @@
-//! What Tyk's files say of TLS to upstreams: whether servers are verified, and which versions are offered.
+//! TLS to upstreams in Tyk's files: whether servers are verified, and which versions are offered.
 
 use plimsoll_http::tls::TlsVersion;
 
-/// What `tyk.conf` says of every API, or a definition of its own; what one does not say is the other's.
+/// Settings of `tyk.conf` for every API, or of a definition of its own; a setting that one lacks is the other's.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TlsWords {
     /// Nobody verifies who an upstream is. Saying so anywhere is enough.

@@ -1,8 +1,8 @@
-//! What the operator is told of one file's fields: how many of them count, and which ones are ignored.
+//! Message to the operator on one file's fields: how many of them count, and which ones are ignored.
 
 use std::fmt;
 
-/// What one file says, by what becomes of it. A file of which something is refused is refused as a whole.
+/// Fields of one file by their effect. A file of which something is refused is refused as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,

@@ -5,7 +5,7 @@ use super::{CONF, Class, DEFINITION, Field, Kind, POLICY, SESSION, folded};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What stands in the list for any key or place.
+/// Sign in the list for any key or place.
 const ANY: &str = "*";
 
 /// The tree of one kind. Its nodes are numbered in the order of the list.
@@ -15,7 +15,7 @@ pub(super) struct Ways {
     longest: usize,
 }
 
-/// What is listed at the end of a way.
+/// Entries at the end of a way.
 #[derive(Default)]
 struct Listed {
     field: Option<Field>,
@@ -29,7 +29,7 @@ struct Listed {
 
 /// Where a way from the top of a file stands in the list.
 pub(super) struct Within {
-    /// What is listed there: by its name, by `*`, or both.
+    /// Entries there: by name, by `*`, or both.
     at: Vec<usize>,
     /// The field at the end of the way, or the nearest above it.
     pub(super) covering: Option<Field>,

@@ -9,7 +9,7 @@ use crate::config::Check;
 use plimsoll_http::{Limits, TcpClient, encode};
 use std::time::Duration;
 
-/// What is read of an answer.
+/// Limits of an answer.
 const ANSWER_LIMITS: Limits = Limits {
     head_bytes: 16 * 1024,
     fields: 100,
@@ -18,7 +18,7 @@ const ANSWER_LIMITS: Limits = Limits {
     trailer_bytes: 1024,
 };
 
-/// What the results so far say of an endpoint, which is up until they say otherwise.
+/// Judgement of an endpoint by the results so far; it is up until they say otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     down: bool,

@@ -30,7 +30,7 @@ pub(super) struct Awaited {
 }
 
 impl Place {
-    /// What was found for a host, without brackets, and its port.
+    /// Place of an address that was found for a host, without brackets, and its port.
     pub(super) fn new(address: Option<SocketAddr>, host: &str, port: u16) -> Self {
         let awaited = || {
             Self::Awaited(Rc::new(Awaited {

@@ -5,9 +5,9 @@ use crate::config::RetryConfig;
 use std::cell::Cell;
 use tokio::time::Instant;
 
-/// What `requests` may have saved up at most: the share of so many of them.
+/// Requests whose share may be saved up at most.
 const SAVED_REQUESTS: u64 = 1000;
-/// What time may have saved up at most, in seconds.
+/// Time whose share may be saved up at most, in seconds.
 const SAVED_SECONDS: f64 = 10.0;
 
 /// The retries that are left to one shard.

@@ -60,7 +60,7 @@ impl<R, H: Head> MessageReader<R, H> {
         self.buffer.filled().len() > self.lent
     }
 
-    /// What has arrived and was not handed out yet.
+    /// Bytes that have arrived and were not handed out yet.
     pub(crate) fn buffered(&self) -> &[u8] {
         &self.buffer.filled()[self.lent..]
     }
@@ -103,7 +103,7 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
         Ok(())
     }
 
-    /// What comes next, whatever it is, for a connection that speaks another protocol from here on: first what has arrived already. `None`:
+    /// The next bytes, whatever they are, for a connection that speaks another protocol from here on: first those that have arrived already. `None`:
     /// the peer sends nothing more.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What only connections over TCP can do, secured or not: say who the peer is, tell whether it is still there, and reset.
+//! Abilities of connections over TCP, secured or not: telling the peer's address and whether it is still there, and resetting.
 
 use super::{ClientConnection, ServerConnection};
 use crate::limits::Limits;

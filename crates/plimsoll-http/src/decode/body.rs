@@ -242,7 +242,7 @@ fn skip_token(text: &[u8]) -> Option<&[u8]> {
     (length > 0).then(|| &text[length..])
 }
 
-/// What follows a quoted string (RFC 9110, section 5.6.4).
+/// The text behind a quoted string (RFC 9110, section 5.6.4).
 fn skip_quoted(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text.strip_prefix(b"\"")?;
     loop {

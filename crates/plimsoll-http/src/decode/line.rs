@@ -148,7 +148,7 @@ static TOKEN: [bool; 256] = {
     table
 };
 
-/// What the fields of a head say about its body and its connection, gathered line by line.
+/// Framing and connection handling as the fields of a head state them, gathered line by line.
 #[derive(Debug, Clone, Default)]
 pub struct Framers {
     pub(super) length: Option<u64>,

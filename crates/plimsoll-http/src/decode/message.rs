@@ -1,4 +1,4 @@
-//! What requests and responses have in common: a start line, fields, a body, and then the next message.
+//! The common form of requests and responses: a start line, fields, a body, and then the next message.
 
 use super::body::BodyDecoder;
 use super::line::{Framers, LineScanner, parse_field};
@@ -9,7 +9,7 @@ use crate::head::Framing;
 use crate::limits::Limits;
 use std::ops::Range;
 
-/// What tells one kind of message from the other.
+/// The differences between the kinds of message.
 pub trait Head: Default {
     /// Whether one empty line may stand before the start line.
     const MAY_FOLLOW_EMPTY_LINE: bool;
@@ -89,7 +89,7 @@ impl<H: Head> MessageDecoder<H> {
         &self.head
     }
 
-    /// The same, for keeps.
+    /// The head of the current message, taken out of the decoder.
     #[must_use]
     pub fn into_head(self) -> H {
         self.head

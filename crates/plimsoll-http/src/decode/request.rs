@@ -200,7 +200,7 @@ fn is_authority(text: &[u8]) -> bool {
     port_is_valid && (is_registered_name(host) || is_bracketed_address(host))
 }
 
-/// What follows the colon behind the host, if there is one.
+/// The text behind the colon after the host, if there is one.
 fn port_of(authority: &[u8]) -> Option<&[u8]> {
     let host = match authority.first() {
         Some(b'[') => memchr::memchr(b']', authority)?,

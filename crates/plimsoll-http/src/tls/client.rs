@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// What all connections of a client have in common.
+/// Settings that all connections of a client share.
 #[derive(Debug, Clone, Copy)]
 pub struct TlsSettings<'a> {
     /// The name that is sent as SNI and that certificates must bear. An address is not sent, but must be borne.
@@ -23,7 +23,7 @@ pub struct TlsSettings<'a> {
     pub oldest: TlsVersion,
     /// The newest version that is offered.
     pub newest: TlsVersion,
-    /// What is offered by ALPN; nothing if empty.
+    /// Protocols that are offered by ALPN; none if empty.
     pub alpn: &'a [&'a [u8]],
     /// Whether a connector's connections may take up sessions of its earlier ones.
     pub resumption: bool,
@@ -52,7 +52,7 @@ pub enum HandshakeError {
     Io(#[source] io::Error),
 }
 
-/// What all connections of a client have in common, ready.
+/// Configuration that all connections of a client share, ready.
 #[derive(Debug, Clone)]
 pub struct ClientTls {
     name: ServerName<'static>,
@@ -93,7 +93,7 @@ impl ClientTls {
         })
     }
 
-    /// The same for servers of another name: what is trusted is not read again.
+    /// A configuration for servers of another name: trusted certificates are not read again.
     ///
     /// # Errors
     /// [`TlsError::Name`]
@@ -104,7 +104,7 @@ impl ClientTls {
         })
     }
 
-    /// What one client needs, who shows this identity if the server asks for one.
+    /// Connector of one client, which shows this identity if the server asks for one.
     ///
     /// # Panics
     /// Never: ring supports every version that settings can ask for.

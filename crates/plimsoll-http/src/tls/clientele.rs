@@ -18,7 +18,7 @@ pub enum Demand {
     Optional,
 }
 
-/// What judges clients' certificates.
+/// The verifier of clients' certificates.
 #[derive(Debug, Clone)]
 pub struct Clientele(Arc<dyn ClientCertVerifier>);
 

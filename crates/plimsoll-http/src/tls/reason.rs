@@ -1,4 +1,4 @@
-//! What a failure of TLS is a reason of: which of the two ends objected, and to what.
+//! Reasons behind failures of TLS: which of the two ends objected, and to what.
 
 use super::{HandshakeError, TlsStream};
 use plimsoll_base::reason::Reason;
@@ -20,7 +20,7 @@ impl HandshakeError {
     }
 }
 
-/// What a read or write that failed says of TLS; `None` if that has nothing to do with it. In TLS 1.3 a server looks at the client's
+/// The reason of TLS behind a read or write that failed; `None` if TLS has nothing to do with it. In TLS 1.3 a server looks at the client's
 /// certificate when the client takes the handshake for done, so what it objects to comes with the first read.
 #[must_use]
 pub fn reason(error: &io::Error) -> Option<Reason> {
@@ -45,7 +45,7 @@ pub fn objection(stream: &mut TlsStream) -> Option<Reason> {
     None
 }
 
-/// What a socket has received.
+/// Bytes that a socket has received.
 struct Received<'a>(BorrowedFd<'a>);
 
 impl io::Read for Received<'_> {

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-/// What all connections of a server have in common.
+/// Settings that all connections of a server share.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerSettings<'a> {
     /// Who the server is.
     pub identity: &'a Identity,
     /// Whom it serves.
     pub clients: Clients<'a>,
-    /// What it speaks, by ALPN, the best first; a client that offers none of it is refused, one that offers nothing is not.
+    /// Protocols by ALPN, the best first; a client that offers none of them is refused, one that offers nothing is not.
     pub alpn: &'a [&'a [u8]],
 }
 
@@ -57,7 +57,7 @@ impl ServerTls {
         Ok(Self(Arc::new(config)))
     }
 
-    /// The same, but it resumes what `before` could resume: to be used only where nothing has changed of whom the server serves, for who
+    /// These settings, but resuming sessions that `before` could resume: only where nothing has changed of whom the server serves, since a client that
     /// resumes a session is not judged anew.
     #[must_use]
     pub fn resuming(self, before: &Self) -> Self {

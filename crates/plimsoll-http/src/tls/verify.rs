@@ -20,7 +20,7 @@ pub enum Trust<'a> {
     Anybody,
 }
 
-/// What judges servers' certificates.
+/// The verifier of servers' certificates.
 pub(super) fn verifier(trust: Trust<'_>) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
     let roots = match trust {
         Trust::System => {

@@ -29,7 +29,7 @@ impl Address {
         }
     }
 
-    /// What the `Host` field holds where this is the scheme's own port: that one is not named (RFC 9110, section 7.2; RFC 3986, section 3.2.3).
+    /// Value of the `Host` field where this is the scheme's own port: that one is not named (RFC 9110, section 7.2; RFC 3986, section 3.2.3).
     #[must_use]
     pub fn authority(&self, default_port: u16) -> String {
         if self.port != default_port {
@@ -41,7 +41,7 @@ impl Address {
         }
     }
 
-    /// What a substitution of it gives.
+    /// Value of a substitution of it.
     #[must_use]
     pub fn field(&self, field: Field) -> String {
         match field {

@@ -19,13 +19,13 @@ const INHERITED: [&str; 7] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR"
 
 /// A component that is ready to be started.
 pub(super) struct Launch {
-    /// What its shim is told.
+    /// Specification for its shim.
     pub(super) spec: Spec,
     /// Its counters file, if it writes one.
     pub(super) counters: Option<PathBuf>,
 }
 
-/// What all kinds need to be prepared.
+/// Inputs of the preparation of all kinds.
 struct Preparation<'p, 'v> {
     own: Own<'p>,
     log: &'p Path,

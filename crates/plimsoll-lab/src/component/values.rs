@@ -1,4 +1,4 @@
-//! What the substitutions of an experiment stand for while it runs.
+//! Values of the substitutions of an experiment while it runs.
 
 use super::address::{Addresses, MAIN};
 use crate::error::LabError;
@@ -83,7 +83,7 @@ impl<'a> Values<'a> {
         template.resolve(|reference| self.lookup(reference, own, addresses))
     }
 
-    /// What one substitution stands for.
+    /// Value of one substitution.
     ///
     /// # Errors
     /// As of [`Self::resolve`].

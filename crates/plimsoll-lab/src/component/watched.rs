@@ -8,7 +8,7 @@ use plimsoll_report::record::ComponentSample;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is looked at.
+/// Source of a component's samples.
 pub(super) enum Watched {
     /// The processes below its shim.
     Below(Sampler),
@@ -16,14 +16,14 @@ pub(super) enum Watched {
     Process(u32, Sampler),
     /// The processes of a control group.
     Cgroup(PathBuf, Sampler),
-    /// What an endpoint or a server says.
+    /// An endpoint or a server.
     Endpoint(Box<Endpoint>),
     /// Nothing.
     Nothing,
 }
 
 impl Watched {
-    /// What the experiment says of an external component, with the password that its probe needs. A server whose statistics cannot be read
+    /// Probe of an external component as the experiment states it, with the password that it needs. A server whose statistics cannot be read
     /// says so while it is watched, and a load goes on without them; whatever else sees nothing is an error.
     pub(super) async fn open(
         name: &str,
@@ -70,7 +70,7 @@ impl Watched {
         }
     }
 
-    /// What the component used since the sample before; `shim`: of one that the lab started.
+    /// Resources of the component since the sample before; `shim`: of one that the lab started.
     pub(super) fn sample(
         &mut self,
         moment: &Moment,
@@ -94,7 +94,7 @@ impl Watched {
         }
     }
 
-    /// What cannot be seen at the moment, in words.
+    /// Resources that cannot be seen at the moment, in words.
     pub(super) fn denied(&self) -> Option<String> {
         match self {
             Self::Below(sampler) | Self::Process(_, sampler) | Self::Cgroup(_, sampler) => {

@@ -19,10 +19,10 @@ use tokio::sync::watch;
 const USERS: u32 = 50;
 /// The experiment's only arm.
 const ARM: &str = "main";
-/// What problems of our own experiment would be located at.
+/// Name of our own experiment in its problems.
 const SOURCE: &str = "(calibration)";
 
-/// What is needed to try rates.
+/// Everything that trying rates needs.
 pub struct Calibrator<'a> {
     /// Our own executable.
     pub executable: PathBuf,
@@ -46,7 +46,7 @@ pub enum Trial {
     Open {
         /// Arrivals per second.
         rate: f64,
-        /// What gave way; `None` when everything held.
+        /// The criterion that gave way; `None` when everything held.
         gives_way: Option<String>,
     },
 }

@@ -50,7 +50,7 @@ fn judge(source: &str, offered: &str, cost_ns: f64) -> Fact {
     )
 }
 
-/// What makes readings cheaper where `source` is used and `offered`, separated by blanks, could be.
+/// Advice that makes readings cheaper where `source` is used and `offered`, separated by blanks, could be.
 fn remedy(source: &str, offered: &str) -> String {
     if source == "tsc" {
         return "another host: `tsc` is the cheapest there is, so a hypervisor or a sandbox intercepts its readings here".to_owned();
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::doctor::Judgement;
 
-    /// What is to be done about such a clock; empty when nothing is.
+    /// Checks the advice on such a clock; empty when there is none.
     fn check(source: &str, offered: &str, cost_ns: f64, expected: &str) {
         let remedy = match judge(source, offered, cost_ns).judgement {
             Judgement::Limits { remedy, .. } => remedy,

@@ -7,7 +7,7 @@ use plimsoll_base::units::format_number;
 const NAME: &str = "ports";
 /// How long the end that closes keeps a port after its connection, in seconds: the kernel's constant.
 const TIME_WAIT_S: u32 = 60;
-/// What Linux gives unless told otherwise: 32768 to 60999.
+/// Linux's default number of ports: 32768 to 60999.
 const USUAL: u32 = 28_232;
 
 pub(super) fn look() -> Fact {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const NAME: &str = "processors";
 
-/// What limits processors.
+/// Limits of processors.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     /// Processors of the machine that run.

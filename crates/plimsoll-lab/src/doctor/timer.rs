@@ -12,7 +12,7 @@ const NAME: &str = "timer";
 /// Wakes, and nanoseconds between them: together a second.
 const WAKES: u32 = 200;
 const GAP_NS: i64 = 5_000_000;
-/// What a paced arrival may be late by without a mark: docs/truth.md.
+/// Lateness of a paced arrival that is allowed: docs/truth.md.
 const ALLOWED_S: f64 = 0.000_5;
 
 pub(super) fn look() -> Fact {

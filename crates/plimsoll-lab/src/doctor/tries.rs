@@ -1,4 +1,4 @@
-//! What a try of the open model says, and what all of them amount to. Pure: running them is left to `calibrate`.
+//! Conclusions from a try of the open model, and from all of them. Pure: running them is left to `calibrate`.
 
 use super::search::Search;
 use crate::ceiling::OpenCeiling;
@@ -19,7 +19,7 @@ const ANSWERED: f64 = 0.99;
 pub(super) struct Try {
     /// Arrivals per second.
     pub rate: f64,
-    /// What gave way; `None` when everything held.
+    /// The criterion that gave way; `None` when everything held.
     pub gives_way: Option<String>,
     /// Pacing lag in seconds.
     pub lag_p50_s: Option<f64>,
@@ -41,12 +41,12 @@ pub struct NoneHeld {
     pub lowest_per_s: f64,
     /// The highest.
     pub highest_per_s: f64,
-    /// What gave way at the lowest.
+    /// The criterion that gave way at the lowest rate.
     pub gives_way: String,
 }
 
 impl Try {
-    /// What the arm `name` of a run at `rate` says; `None` when the run has no such arm.
+    /// The try that the arm `name` of a run at `rate` is; `None` when the run has no such arm.
     pub(super) fn of(rate: f64, name: &str, summary: &Summary) -> Option<Self> {
         let arm = summary.arms.get(name)?;
         let lag = arm.times.pacing_lag;
@@ -79,7 +79,7 @@ impl Tries {
         self.tries.push(tried);
     }
 
-    /// What they amount to. `connections` is how many they used.
+    /// Conclusion from all of them. `connections` is how many they used.
     pub(super) fn conclude(&self, connections: u32) -> Result<OpenCeiling, NoneHeld> {
         let Some(holds_per_s) = self.search.holds() else {
             let (lowest_per_s, highest_per_s) = self.search.range().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Tries {
     }
 }
 
-/// What did not hold at this rate; `None` when everything did.
+/// The criterion that did not hold at this rate; `None` when everything did.
 fn gives_way(rate: f64, name: &str, arm: &ArmSummary, summary: &Summary) -> Option<String> {
     let own: Vec<_> = summary
         .validity

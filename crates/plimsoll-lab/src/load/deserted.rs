@@ -8,7 +8,7 @@ use plimsoll_load::fragment::Fragment;
 /// Seconds in a row of which nothing else is heard: a restart may take one or two.
 const SECONDS: u32 = 5;
 
-/// What has been heard of a target.
+/// Signs of life of a target.
 #[derive(Debug, Default)]
 pub(super) struct Deserted {
     answered: bool,

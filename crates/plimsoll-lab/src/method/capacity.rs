@@ -83,7 +83,7 @@ struct ArmSearch<'a> {
     before: usize,
     trials: Vec<Trial>,
     overload: Option<Overload>,
-    /// What was seen in the trials of this run, by number.
+    /// Loads of the trials of this run, by number.
     seen: BTreeMap<u32, bottleneck::Point>,
     said: Vec<String>,
 }
@@ -210,7 +210,7 @@ impl<'a> ArmSearch<'a> {
         })
     }
 
-    /// What is offered after an overload: the lower bound's share of it, well within capacity.
+    /// Rate offered after an overload: a share of the lower bound, well within capacity.
     fn recovery_rate(&self, planned: Planned) -> f64 {
         let taken: Vec<Taken> = self.trials.iter().map(Taken::from).collect();
         let (lower, _) = search::bounds(&self.settings, &taken);
@@ -301,7 +301,7 @@ impl<'a> ArmSearch<'a> {
         }
     }
 
-    /// What is said where the trial that stands for the arm was made by the run that this one goes on from: its data stayed there.
+    /// Note where the trial that stands for the arm was made by the run that this one goes on from: its data stayed there.
     fn not_kept(&self, session: &Session<'_, '_>) -> Option<String> {
         let mut arms = session.arms.iter();
         let own = arms.find(|arm| arm.name == self.arm.name)?;
@@ -365,7 +365,7 @@ fn not_kept(trials: &[Trial], kept: Option<u32>) -> Option<String> {
     ))
 }
 
-/// What people are told of a trial.
+/// A trial's label for people.
 fn label(number: u32, planned: Planned) -> String {
     let what = match planned.purpose {
         TrialPurpose::Search => "trial",
@@ -379,7 +379,7 @@ fn label(number: u32, planned: Planned) -> String {
     )
 }
 
-/// What died, and at which rate.
+/// The error of a death, with the rate at which it happened.
 fn during(error: LabError, planned: Planned) -> LabError {
     match error {
         LabError::Died {

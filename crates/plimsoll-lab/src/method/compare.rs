@@ -1,6 +1,6 @@
 //! `compare`: blocks that hold every arm once, in random order, each with the same arrivals; our components are new in each.
 //!
-//! What drifts (temperature, caches, neighbours) so falls on all arms alike, and what a start decides by chance (memory layout,
+//! Drifts (temperature, caches, neighbours) so fall on all arms alike, and chances of a start (memory layout,
 //! which shard gets which connection) varies between blocks instead of hiding in one arm.
 
 use super::outlook::{Outlook, length};

@@ -33,7 +33,7 @@ impl Outlook {
         }
     }
 
-    /// What is ahead when a load of this length begins at `now`.
+    /// Time ahead when a load of this length begins at `now`.
     pub(super) fn begin(&mut self, length: Option<f64>, now: f64) -> Ahead {
         let began = *self.began.get_or_insert(now);
         let around_s = (now - began - self.over_s).max(0.0) / self.over.max(1.0);

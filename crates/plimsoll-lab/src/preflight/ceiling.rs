@@ -1,4 +1,4 @@
-//! What a ceiling is: so many of something per second, why, and by which formula.
+//! A ceiling: so many of something per second, why, and by which formula.
 
 use plimsoll_base::units::format_number;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 /// The most that something lets an arm reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceiling {
-    /// What sets it.
+    /// Its source.
     pub source: Source,
     /// The scenario that it is of, by its place in the plan; `None`: the whole arm.
     pub scenario: Option<usize>,
-    /// What is counted.
+    /// Its unit.
     pub of: Of,
     /// How many of them per second in the long run; of [`Of::Connections`] how many at once.
     pub value: f64,
@@ -18,15 +18,15 @@ pub struct Ceiling {
     pub sentence: String,
     /// How the value comes about.
     pub formula: &'static str,
-    /// What the measured time may hold beyond it, by chance or because it begins with everything idle, per second.
+    /// Excess of the measured time over it, by chance or because it begins with everything idle, per second.
     pub slack_per_s: f64,
     /// For how long an iteration keeps its place, in seconds; 0 where none is kept.
     pub held_s: f64,
-    /// What to say of it on this host, beyond that it is there.
+    /// Warning about it on this host, beyond that it is there.
     pub warning: Option<String>,
 }
 
-/// What sets a ceiling.
+/// Source of a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Users of the closed model who wait between their iterations, and within them.
@@ -39,11 +39,11 @@ pub enum Source {
     Ports,
     /// The descriptors that the generator may hold.
     Descriptors,
-    /// What `plimsoll doctor --calibrate` measured.
+    /// The measurement of `plimsoll doctor --calibrate`.
     Calibration,
 }
 
-/// What a ceiling counts.
+/// Unit of a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// Iterations begun per second.

@@ -6,9 +6,9 @@ use super::host::HostFacts;
 use plimsoll_base::units::format_number;
 use plimsoll_load::plan::{ConnectionPolicy, Plan, Protocol};
 
-/// What the generator holds besides its connections: standard streams, pipes, files.
+/// Descriptors of the generator besides its connections: standard streams, pipes, files.
 const OWN: u64 = 16;
-/// What each of its threads does: poll, wake-up, timer.
+/// Descriptors of each of its threads: poll, wake-up, timer.
 const OF_SHARD: u64 = 4;
 
 /// The share of a limit from which on it is worth a word.

@@ -1,10 +1,10 @@
-//! What of this host bounds a load: ports, descriptors, and the ceiling that was measured.
+//! Limits of this host on a load: ports, descriptors, and the ceiling that was measured.
 
 use crate::{ceiling, host};
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 
-/// What of a host bounds a load.
+/// Limits of a host on a load.
 #[derive(Debug, Clone, Default)]
 pub struct HostFacts {
     /// Local ports for outgoing connections; `None`: the kernel does not say.

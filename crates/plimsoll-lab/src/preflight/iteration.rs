@@ -1,4 +1,4 @@
-//! What one iteration of a scenario holds: how long it pauses, and which exchanges it makes. Pure.
+//! Content of one iteration of a scenario: how long it pauses, and which exchanges it makes. Pure.
 //!
 //! Of a `mix`, and of pauses that are drawn, it is the mean. Of an `if`, and of redirects, nobody knows before which way is taken: the pauses are then the shortest
 //! and the exchanges the most that there can be, so that a ceiling made of them is one.
@@ -35,7 +35,7 @@ struct Part {
 }
 
 impl Iteration {
-    /// What an iteration of this scenario of the plan holds.
+    /// Content of an iteration of this scenario of the plan.
     pub(super) fn of(plan: &Plan, scenario: usize) -> Self {
         let scenario = &plan.scenarios[scenario];
         let walk = Walk {
@@ -220,7 +220,7 @@ mod tests {
         check_in("rate: 1/s", steps, pauses_s, visits, exact);
     }
 
-    /// The same with a load of this model.
+    /// Checks an iteration under a load of this model.
     fn check_in(model: &str, steps: &str, pauses_s: f64, visits: &[f64], exact: bool) {
         let text = format!(
             "version: 1\nname: x\ncomponents: {{ upstream: {{ mock: {{}} }} }}\nload: {{ {model}, duration: 5s }}\nvalues: {{ kind: gold }}\nscenario:\n{steps}"

@@ -15,7 +15,7 @@ use std::net::IpAddr;
 
 /// How long the end that closes keeps a port after its connection, in seconds: the kernel's constant.
 const TIME_WAIT_S: f64 = 60.0;
-/// The same where a port is taken again early.
+/// How long a port is kept where it is taken again early, in seconds.
 const REUSED_AFTER_S: f64 = 1.0;
 
 /// The ceiling of an arm; `None` where connections are kept, and where the kernel does not say how many ports there are.
@@ -64,7 +64,7 @@ pub(super) fn ceiling(subject: &Subject<'_>, host: &HostFacts) -> Option<Ceiling
     })
 }
 
-/// What has a connection of its own.
+/// Unit that has a connection of its own.
 fn connection_per(plan: &Plan) -> Option<Of> {
     if plan.connections.protocol != Protocol::Http1 {
         return None;

@@ -1,4 +1,4 @@
-//! What the open model offers: nothing answers more iterations than arrive.
+//! The offer of the open model: nothing answers more iterations than arrive.
 
 use super::ceiling::{Ceiling, Of, Source};
 use plimsoll_base::units::format_number;

@@ -10,7 +10,7 @@ use plimsoll_load::arrivals::peak;
 use plimsoll_load::plan::{Load, Profile, Stretch};
 use plimsoll_report::threshold::Bound;
 
-/// What sums and products of rates may be wrong by, as a share.
+/// Rounding error of sums and products of rates, as a share.
 const ROUNDING: f64 = 1e-9;
 
 /// A rate that a plan states.
@@ -257,7 +257,7 @@ impl<'a> Binding<'a> {
         parts.join("; ")
     }
 
-    /// What to write instead.
+    /// Advice on what to write instead.
     fn instead(&self, above: f64) -> String {
         let lower = format!("or a bound below {}/s", format_number(self.value()));
         let [(ceiling, exchanges)] = self.0[..] else {

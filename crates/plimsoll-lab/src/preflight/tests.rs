@@ -1,4 +1,4 @@
-//! What is said of whole experiments before they run, and what each ceiling comes to.
+//! Warnings and refusals of whole experiments before they run, and the value of each ceiling.
 
 use super::host::Reuse;
 use super::*;
@@ -18,7 +18,7 @@ fn said_on(experiment: &Memory, host: &HostFacts) -> String {
     lines.join("\n")
 }
 
-/// The same where the host bounds nothing.
+/// Warnings where the host bounds nothing.
 fn said(load: &str, rest: &str) -> String {
     said_on(&with_load(load, rest), &HostFacts::default())
 }

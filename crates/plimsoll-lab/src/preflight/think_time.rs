@@ -66,7 +66,7 @@ pub(super) fn ceiling(plan: &Plan, scenario: usize, iteration: &Iteration) -> Op
     })
 }
 
-/// What users do between two starts, and the formula of their ceiling.
+/// Activity of users between two starts, and the formula of their ceiling.
 fn waiting(distance_s: f64, waits_s: f64, think: &Span) -> (String, &'static str) {
     let mean = if matches!(think, Span::Constant(_)) {
         ""

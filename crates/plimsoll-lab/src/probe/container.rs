@@ -50,7 +50,7 @@ impl Container {
     }
 }
 
-/// What the engine says of the container.
+/// The engine's description of the container.
 async fn inspect(probe: &ContainerProbe) -> Result<String, String> {
     let (socket, name) = (probe.socket.display(), &probe.name);
     let stream = UnixStream::connect(&probe.socket).await;
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// What is found of the container `api` at an engine that answers so.
+    /// The container `api` at an engine that answers so.
     async fn find(answer: &str) -> Result<Container, String> {
         let dir = tempfile::tempdir().unwrap();
         let probe = probe(dir.path());

@@ -1,4 +1,4 @@
-//! What the probes themselves cost: processor time of the thread that samples, and of tasks while they are polled.
+//! Cost of the probes themselves: processor time of the thread that samples, and of tasks while they are polled.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::future::poll_fn;
@@ -43,7 +43,7 @@ impl Spent {
         .await
     }
 
-    /// What was counted since it was last taken.
+    /// Time counted since it was last taken.
     pub(super) fn take(&self) -> Duration {
         Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
     }

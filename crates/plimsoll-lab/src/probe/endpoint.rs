@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval};
 /// Between two readings.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What is read, and in which language.
+/// Address of a reading, and its format.
 #[derive(Debug)]
 pub enum Source {
     /// An endpoint in Prometheus' text format.
@@ -38,7 +38,7 @@ pub struct Endpoint {
     _reader: JoinSet<()>,
 }
 
-/// What a reading was, and the processor time that it took.
+/// A reading, and the processor time that it took.
 type Read = (Reading, Duration);
 
 impl Source {
@@ -57,7 +57,7 @@ impl Source {
         Ok((reading?, cost))
     }
 
-    /// What it never says.
+    /// Resources that it never states.
     fn blind(&self) -> Option<&'static str> {
         match self {
             Self::Postgresql(_) => {
@@ -112,7 +112,7 @@ impl Endpoint {
         }
     }
 
-    /// What the component used between the last two readings; `None` before there are two new ones.
+    /// Resources of the component between the last two readings; `None` before there are two new ones.
     pub fn sample(&mut self) -> Option<ComponentSample> {
         let (reading, cost) = self.latest.borrow_and_update().clone()?.ok()?;
         self.cost = cost;
@@ -136,7 +136,7 @@ impl Endpoint {
         }
     }
 
-    /// What is not known of the component: what troubles, or else what such a source never says.
+    /// Resources of the component that are not known: the present trouble, or else those that such a source never states.
     #[must_use]
     pub fn unseen(&self) -> Option<String> {
         let trouble = self.trouble();

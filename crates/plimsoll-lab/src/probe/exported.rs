@@ -1,9 +1,9 @@
-//! What an endpoint or a server says of a component, in whosever names: counters since some beginning, and levels.
+//! An endpoint's or a server's words on a component, whatever their names: counters since some beginning, and levels.
 
 use plimsoll_report::record::{ComponentSample, ServerStatistics, Strain};
 use tokio::time::Instant;
 
-/// What was read, and when.
+/// A reading, and its time.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     pub(super) at: Instant,
@@ -44,9 +44,9 @@ pub(super) struct Exported {
     pub(super) fds_share: Option<f64>,
     pub(super) threads: Option<f64>,
     pub(super) conntrack_share: Option<f64>,
-    /// What a server says of itself: counts since some beginning, and levels.
+    /// The server's own statistics: counts since some beginning, and levels.
     pub(super) server: ServerStatistics,
-    /// What it does not show, in words.
+    /// Statistics that it does not show, in words.
     pub(super) hidden: Option<&'static str>,
 }
 

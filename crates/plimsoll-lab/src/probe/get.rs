@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 /// Nobody who is asked says more.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// What came back.
+/// An answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     /// Three digits.

@@ -22,7 +22,7 @@ struct Reading {
     descriptors_share: Option<f64>,
 }
 
-/// What a sample is of.
+/// Subject of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The measured time: it counts.

@@ -25,7 +25,7 @@ struct Reading {
 }
 
 impl HostProbe {
-    /// What was seen since the sample before, and its length in seconds; `None` for the first. `probes`: processor time that probes took
+    /// Observations since the sample before, and its length in seconds; `None` for the first. `probes`: processor time that probes took
     /// in that time.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub fn sample(&mut self, moment: &Moment, probes: Duration) -> Option<(HostStrain, f64)> {

@@ -1,4 +1,4 @@
-//! What is read once for all components of a sample.
+//! Readings that are made once for all components of a sample.
 
 use super::namespace::{self, Reading};
 use super::processors::Processors;
@@ -33,7 +33,7 @@ impl Moment {
         }
     }
 
-    /// What is counted in the network namespace of a process.
+    /// Counters of the network namespace of a process.
     pub(super) fn namespace_of(&self, pid: u32) -> Reading {
         let Some(namespace) = namespace::of(pid) else {
             return Reading::take(pid);

@@ -1,4 +1,4 @@
-//! What is counted for a whole network namespace: read once for all components in it.
+//! Counters of a whole network namespace: read once for all components in it.
 
 use super::listen_queue::Family;
 use super::segments::Segments;
@@ -27,7 +27,7 @@ pub(super) struct Reading {
     pid: u32,
     /// Ports that are listened on, with the connections that wait there, once somebody asks.
     listeners: OnceCell<Vec<(u16, u64)>>,
-    /// The same of IPv6's, of which few are, so that the kernel looks through all connections for the next: only where IPv4 has none.
+    /// Listening ports of IPv6, of which few are, so that the kernel looks through all connections for the next: only where IPv4 has none.
     listeners_v6: OnceCell<Vec<(u16, u64)>>,
 }
 

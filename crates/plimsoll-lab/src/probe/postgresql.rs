@@ -17,7 +17,7 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, SimpleQueryRow};
 
 /// How long a reading may take, a new connection included.
 const WITHIN: Duration = Duration::from_secs(5);
-/// What the server calls the connection.
+/// Name of the connection at the server.
 const APPLICATION: &str = "plimsoll probe";
 /// From this on checkpoints have a view of their own.
 const WITH_CHECKPOINTER: u32 = 170_000;
@@ -230,7 +230,7 @@ mod tests {
         );
     }
 
-    /// What a server's own statistics are read with, by this user.
+    /// Probe of a server's own statistics, as this user.
     fn asked_as(server: &TestServer, user: &str, password: &str) -> Postgresql {
         let url = format!("postgresql://{user}@{}/postgres", server.address());
         let probe = PostgresqlProbe {

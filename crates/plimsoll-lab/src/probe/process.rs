@@ -1,4 +1,4 @@
-//! What a whole process has used, threads that ended included, from `/proc/<pid>/stat`: CPU time in whole ticks, and page faults for
+//! Resources of a whole process, threads that ended included, from `/proc/<pid>/stat`: CPU time in whole ticks, and page faults for
 //! which a disk was read.
 
 use std::fs;

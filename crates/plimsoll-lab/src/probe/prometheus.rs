@@ -1,6 +1,6 @@
 //! The probe of a component elsewhere: an endpoint in Prometheus' text format, read about once a second by a plain GET.
 //!
-//! What the names in it mean is a mapping, one file each: `node_exporter` (its whole host), `cadvisor` (one container) and `process` (what
+//! The meaning of names is a mapping, one file each: `node_exporter` (its whole host), `cadvisor` (one container) and `process` (what
 //! client libraries export of their own process). An address that the experiment names is asked, and no other.
 
 mod cadvisor;

@@ -1,4 +1,4 @@
-//! What the network's interrupts could not carry, from `/proc/net/softnet_stat`: one line of hexadecimal numbers per processor.
+//! Packets that the network's interrupts could not carry, from `/proc/net/softnet_stat`: one line of hexadecimal numbers per processor.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ impl Softnet {
         Some(parse(&fs::read_to_string("/proc/net/softnet_stat").ok()?))
     }
 
-    /// What was counted after `before`.
+    /// Counts added after `before`.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
             dropped: self.dropped.saturating_sub(before.dropped),

@@ -1,4 +1,4 @@
-//! What of a component, beside its processor time, may hold others up: gathers the probes that are of a place (control group, network
+//! Resources of a component, beside its processor time, that may hold others up: gathers the probes that are of a place (control group, network
 //! namespace, processors) and not of a single thread.
 //!
 //! A component's place is that of its first process. Counters of a network namespace are those of everybody in it.
@@ -119,12 +119,12 @@ impl Strains {
         }
     }
 
-    /// What is counted for the whole network namespace.
+    /// Counters of the whole network namespace.
     pub(super) fn namespace(&self) -> &Reading {
         &self.namespace
     }
 
-    /// What was counted in the `length_s` seconds since `before`.
+    /// Counts of the `length_s` seconds since `before`.
     pub(super) fn since(&self, before: &Self, length_s: f64) -> Strain {
         let of = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
         let (now, then) = (&self.namespace, &before.namespace);

@@ -57,7 +57,7 @@ fn parse_schedstat(text: &str) -> Option<ThreadTimes> {
     })
 }
 
-/// What a thread's own `stat` says, in ticks.
+/// Times of a thread from its own `stat`, in ticks.
 fn parse_stat(text: &str) -> Option<ThreadTimes> {
     let totals = process::parse(text, rustix::param::clock_ticks_per_second())?;
     Some(ThreadTimes {

@@ -9,7 +9,7 @@ use plimsoll_report::view::ArmTimes;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What a log of a run says of itself.
+/// Remark in the header of a log.
 pub(super) const REMARK: &str = "Times in microseconds; starts in seconds since the run began; Interval_Max in milliseconds; without warm-up";
 
 /// Percent-encodes what a tag cannot carry, and the slash that separates its parts.

@@ -30,7 +30,7 @@ pub fn load(dir: &Path) -> Result<RunView, LabError> {
     })
 }
 
-/// What the run in `dir` was and found, without its seconds.
+/// Manifest and results of the run in `dir`, without its seconds.
 ///
 /// # Errors
 /// As [`load`].

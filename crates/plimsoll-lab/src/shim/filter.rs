@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What a component may be ahead, in bytes, if the host permits it.
+/// Bytes that a component may be ahead, if the host permits it.
 const PIPE_BYTES: usize = 1024 * 1024;
-/// What is read at a time.
+/// Bytes that are read at a time.
 const PIECE: usize = 64 * 1024;
 
 /// The reading end of a component's output.
@@ -40,7 +40,7 @@ impl Filter {
         Ok((filter, writer))
     }
 
-    /// What to wait for.
+    /// The descriptor to wait for.
     pub(super) fn readable(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }

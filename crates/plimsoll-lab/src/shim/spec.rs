@@ -1,4 +1,4 @@
-//! What the lab and a shim say to each other: one line of JSON each. Secrets travel here, never in a shim's arguments.
+//! Messages between the lab and a shim: one line of JSON each. Secrets travel here, never in a shim's arguments.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct Spec {
     pub stdout: Stdout,
     /// The file to which its standard error is appended.
     pub stderr: PathBuf,
-    /// What is masked in its logs; with none, it writes into them itself.
+    /// Texts that are masked in its logs; with none, it writes into them itself.
     pub secrets: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Cgroup {
     pub leave_to: PathBuf,
 }
 
-/// What the lab may ask of a running shim.
+/// Command of the lab to a running shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {

@@ -1,4 +1,4 @@
-//! What the lab starts in these tests in place of the mock, a foreign server and the generator.
+//! Program that the lab starts in these tests in place of the mock, a foreign server and the generator.
 
 use plimsoll_base::counters::{Counter, HEADER_BYTES, Totals};
 use plimsoll_base::histogram::TimeHistogram;

@@ -1,4 +1,4 @@
-//! What all profiles have in common: a count of arrivals over time, and where it reaches a number.
+//! The common form of all profiles: a count of arrivals over time, and where it reaches a number.
 
 use super::constant::Constant;
 use super::double;

@@ -52,7 +52,7 @@ mod tests {
     use crate::plan::Profile;
     use std::time::Duration;
 
-    /// What Gatling's formula gives for five arrivals in ten seconds: erfinv of ∓5/7, ∓3/7, ∓1/7, from a table of the error function.
+    /// Gatling's formula for five arrivals in ten seconds: erfinv of ∓5/7, ∓3/7, ∓1/7, from a table of the error function.
     #[test]
     fn arrivals_lie_where_gatlings_do() {
         let length = Duration::from_secs(10);

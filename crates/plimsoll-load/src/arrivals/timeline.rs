@@ -10,7 +10,7 @@ use crate::plan::{Spacing, Stretch};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What sums of counts may be wrong by, in arrivals: an arrival so near to the end of a stretch comes at the start of the next.
+/// Rounding error of sums of counts, in arrivals: an arrival so near to the end of a stretch comes at the start of the next.
 const ROUNDING: f64 = 1e-6;
 
 /// Where arrival *i* lies. It is asked for ascending indices only.
@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-6;
 pub(super) struct Timeline {
     seed: u64,
     current: Option<Piece>,
-    /// What follows, with the time of its start.
+    /// The stretches that follow, each with the time of its start.
     rest: VecDeque<(Duration, Stretch)>,
 }
 

@@ -1,4 +1,4 @@
-//! What was released together: how far the generator had fallen behind its plan.
+//! Arrivals that were released together: how far the generator had fallen behind its plan.
 
 use crate::clock::Nanos;
 

@@ -6,7 +6,7 @@ use crate::plan::Span;
 use crate::recorder::Side;
 use crate::scenario::{Feeder, Instruction, Memory};
 
-/// What an iteration does next.
+/// The next thing that an iteration does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Next {
     /// The exchange of this step.

@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 pub(super) struct Deadline {
     clock: Clock,
     timer: Pin<Box<Sleep>>,
-    /// What the timer is armed for.
+    /// The time that the timer is armed for.
     armed: Nanos,
 }
 
@@ -30,7 +30,7 @@ impl Deadline {
         }
     }
 
-    /// What `work` gives, or `None` when `until` passes first.
+    /// The result of `work`, or `None` when `until` passes first.
     pub(super) fn within<F: Future>(&mut self, until: Nanos, work: F) -> Within<'_, F> {
         if until < self.armed {
             self.arm(until);

@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) assigned: Nanos,
 }
 
-/// What wakes a parked user.
+/// Reason to wake a parked user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wake {
     /// It got an iteration.
@@ -103,7 +103,7 @@ pub(super) struct Start {
     pub(super) spare: usize,
 }
 
-/// What is due, who is free, and who waits, in one shard.
+/// Due arrivals, free users and waiting arrivals of one shard.
 #[derive(Debug)]
 pub(super) struct Dispatch {
     /// By scenario.
@@ -316,7 +316,7 @@ impl Dispatch {
         }
     }
 
-    /// What still waits `now` is dropped.
+    /// Drops all that still waits at `now`.
     pub(super) fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
         let waiting = self
             .queues

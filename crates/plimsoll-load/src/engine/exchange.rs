@@ -13,7 +13,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use tokio::io::AsyncRead;
 
-/// What is sent.
+/// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
     /// Head and body, in the form of HTTP/1.1.
@@ -140,7 +140,7 @@ impl Kept {
         }
     }
 
-    /// The same for another answer.
+    /// This memory, emptied for another answer.
     pub(super) fn emptied(&mut self) -> &mut Self {
         self.bytes.clear();
         self

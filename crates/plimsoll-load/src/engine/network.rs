@@ -1,4 +1,4 @@
-//! What the users of one shard share on their way to the target: where it is, how to get there, and the connections that are for all.
+//! The way from the users of one shard to the target: where it is, how to get there, and the connections that are for all.
 
 pub(super) mod connection;
 pub(super) mod dial;
@@ -19,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use tokio::net::TcpStream;
 
-/// What the users of one shard share.
+/// Network state of the users of one shard.
 #[derive(Debug)]
 pub(super) struct Network {
     addresses: RefCell<Rc<[SocketAddr]>>,
@@ -40,7 +40,7 @@ pub(super) struct Network {
     /// HTTP/2: the connections, each for as many users as there are streams.
     places: Vec<Rc<Place>>,
     streams: usize,
-    /// What requests of HTTP/2 name as theirs, and what redirects have to name.
+    /// The scheme that requests of HTTP/2 name, and redirects have to name.
     pub(super) scheme: Scheme,
 }
 

@@ -19,12 +19,12 @@ pub(super) struct Prepared {
     pub(super) timeout: Nanos,
     /// Waited before it, unless it is the first.
     pub(super) pause: Span,
-    /// The same in the form of HTTP/2, once it is needed.
+    /// The request in the form of HTTP/2, once it is needed.
     http2: OnceCell<Form>,
 }
 
 impl Prepared {
-    /// What is sent.
+    /// The request to be sent.
     pub(super) fn request(&self) -> Request<'_> {
         Request {
             bytes: &self.bytes,
@@ -33,7 +33,7 @@ impl Prepared {
         }
     }
 
-    /// What is sent where it differs from iteration to iteration.
+    /// The request to be sent where it differs from iteration to iteration.
     pub(super) fn made<'a>(&self, bytes: &'a [u8]) -> Request<'a> {
         Request {
             bytes,

@@ -14,7 +14,7 @@ pub(super) enum Rounds {
     Own(Own),
 }
 
-/// What the users of a closed scenario go by.
+/// State that the users of a closed scenario go by.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
     pub(super) crowds: Vec<Crowd>,

@@ -1,4 +1,4 @@
-//! What the users of one shard share, and the pacer that moves them.
+//! The state that the users of one shard share, and the pacer that moves them.
 
 use super::ShardError;
 use super::dispatch::{Dispatch, Job, Sleep, Wake};
@@ -51,11 +51,11 @@ pub(super) enum Paced {
     Starved,
 }
 
-/// What the users of one shard share.
+/// The state that the users of one shard share.
 #[derive(Debug)]
 pub(super) struct ShardState {
     pub(super) clock: Clock,
-    /// What users do, and what they need for it.
+    /// The users' program, with the data that it needs.
     pub(super) program: Arc<Program>,
     /// Whether a user stopped because a feeder had no row for it.
     dry: Cell<bool>,
@@ -79,7 +79,7 @@ pub(super) struct ShardState {
     phase: Cell<Phase>,
     /// Where the phase ends.
     until: Cell<Nanos>,
-    /// What exchanges under way get when the load ends, if it is being stopped before its time.
+    /// Time that exchanges under way get when the load ends, if it is being stopped early.
     grace: Cell<Option<Nanos>>,
     /// How long draining may take: an exchange that began last has its whole deadline.
     drain: Nanos,
@@ -157,7 +157,7 @@ impl ShardState {
         self.phase.get() == Phase::Running && at < self.until.get()
     }
 
-    /// What the load is for.
+    /// The origin that the load is for.
     pub(super) fn origin(&self) -> Origin<'_> {
         Origin {
             scheme: self.network.scheme.as_str(),

@@ -39,7 +39,7 @@ pub(super) struct Transport {
     deadline: Deadline,
 }
 
-/// What a user has open.
+/// An open connection of a user.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

@@ -33,7 +33,7 @@ pub(super) struct User {
     hops: u32,
     /// The body of the last answer, where somebody wants to look into it.
     kept: Kept,
-    /// What the checks of the last answer said.
+    /// Results of the checks of the last answer.
     results: Vec<bool>,
 }
 
@@ -84,7 +84,7 @@ impl User {
         }
     }
 
-    /// What it shares with the others of its shard.
+    /// The state that it shares with the others of its shard.
     pub(super) fn shard_state(&self) -> Rc<ShardState> {
         Rc::clone(&self.shard_state)
     }
@@ -360,7 +360,7 @@ impl User {
         )
     }
 
-    /// The same for an answer of which more matters than its status.
+    /// Looks at an answer of which more matters than its status.
     #[inline(never)]
     fn look_closely(
         &mut self,
@@ -422,7 +422,7 @@ impl User {
     }
 }
 
-/// What an exchange led to.
+/// The end of an exchange.
 struct Done {
     /// When it ended.
     at: Nanos,
@@ -430,7 +430,7 @@ struct Done {
     hop: Option<Hop>,
 }
 
-/// What an answer says.
+/// Result of looking at an answer.
 struct Looked {
     passed: Option<bool>,
     then: Then,

@@ -13,7 +13,7 @@ pub struct Connections {
     pub policy: ConnectionPolicy,
     /// A connection is closed after so many exchanges, however it may be used otherwise.
     pub exchanges: Option<u32>,
-    /// What is spoken on them.
+    /// The protocol spoken on them.
     pub protocol: Protocol,
     /// How they are secured; `None`: not at all.
     pub tls: Option<Tls>,
@@ -51,7 +51,7 @@ pub enum ConnectionPolicy {
     PerExchange,
 }
 
-/// What is spoken on a connection.
+/// Protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -69,7 +69,7 @@ pub enum Protocol {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {
-    /// What is looked up.
+    /// The name to look up.
     pub host: String,
     /// The port to connect to.
     pub port: u16,

@@ -1,8 +1,8 @@
-//! What iterations differ by: constants, rows of data, cookies.
+//! Differences between iterations: constants, rows of data, cookies.
 
 use serde::{Deserialize, Serialize};
 
-/// What iterations differ by; by default nothing.
+/// Differences between iterations; by default none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
@@ -32,7 +32,7 @@ pub enum Dealing {
     Needed,
 }
 
-/// What users do with the cookies that the target sets.
+/// Handling of the cookies that the target sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cookies {
@@ -55,7 +55,7 @@ pub struct FeederPlan {
     pub text: String,
     /// Which iteration gets which row.
     pub order: Order,
-    /// What happens when every row was dealt.
+    /// Behaviour when every row was dealt.
     pub at_end: AtEnd,
 }
 
@@ -83,7 +83,7 @@ pub enum Order {
     Unique,
 }
 
-/// What happens when every row was dealt.
+/// Behaviour when every row was dealt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtEnd {

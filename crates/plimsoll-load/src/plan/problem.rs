@@ -1,4 +1,4 @@
-//! What is wrong with a plan.
+//! Problems of a plan.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct PlanProblem {
     /// Where in the plan, such as `steps[0].path`.
     pub path: String,
-    /// What is wrong, and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
 }
 

@@ -23,19 +23,19 @@ pub enum Piece {
     Value(Expression),
 }
 
-/// What gives a value. `R` is what else it may refer to: nothing, in a plan.
+/// Source of a value. `R` is what else it may refer to: nothing, in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expression<R = Nothing> {
     /// Itself.
     Text(String),
-    /// What somebody else resolves before there is a plan.
+    /// A reference that is resolved before there is a plan.
     Reference(R),
     /// The value of this name: a column, something extracted, a constant, or one that there always is.
     Variable(String),
     /// Its parts in order, without anything between them.
     Join(Vec<Expression<R>>),
-    /// What a function makes of its arguments.
+    /// Result of a function.
     Call {
         /// Its name.
         function: String,
@@ -44,7 +44,7 @@ pub enum Expression<R = Nothing> {
     },
 }
 
-/// What there is none of.
+/// The type without values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nothing {}
 
@@ -95,7 +95,7 @@ impl<R> Expression<R> {
     /// Parses what stands between `${` and `}`; `refer` says what a name with a dot, a colon or a slash stands for.
     ///
     /// # Errors
-    /// What is wrong, and what to write instead.
+    /// The problem, and what to write instead.
     pub fn parse(text: &str, refer: impl Fn(&str) -> Result<R, String>) -> Result<Self, String> {
         let mut parser = Parser {
             rest: text,
@@ -114,7 +114,7 @@ impl<R> Expression<R> {
         }
     }
 
-    /// The same with every reference resolved.
+    /// This expression with every reference resolved.
     ///
     /// # Errors
     /// The first of `resolve`.

@@ -18,7 +18,7 @@ pub struct Tls {
     /// The newest version that is offered.
     #[serde(default = "newest")]
     pub newest: TlsVersion,
-    /// What is offered by ALPN; `None`: what the protocol is called.
+    /// Protocols offered by ALPN; `None`: the name of the connection's protocol.
     #[serde(default)]
     pub alpn: Option<Vec<String>>,
     /// Whether a connection may take up the session of an earlier one of the same user; without it each makes a full handshake.

@@ -57,7 +57,7 @@ pub(crate) struct ShardSecond {
     pub(crate) exchanges: Exchanges,
 }
 
-/// What one side did in one second; the meaning of each count is [`crate::fragment::Fragment`]'s.
+/// Counts of one side in one second; the meaning of each is [`crate::fragment::Fragment`]'s.
 #[derive(Debug, Default)]
 pub(crate) struct SideSecond {
     pub(crate) intended: u64,
@@ -80,7 +80,7 @@ pub(crate) struct SideSecond {
     pub(crate) groups: Vec<Option<Box<GroupTally>>>,
 }
 
-/// What one step did in one second.
+/// Counts of one step in one second.
 #[derive(Debug, Default)]
 pub(crate) struct StepSecond {
     pub(crate) sent: u64,
@@ -97,7 +97,7 @@ pub(crate) struct StepSecond {
     pub(crate) classes: [ClassSecond; OutcomeClass::ALL.len()],
 }
 
-/// What one series did in one second.
+/// Counts of one series in one second.
 #[derive(Debug, Default)]
 pub(crate) struct ClassSecond {
     pub(crate) count: u64,

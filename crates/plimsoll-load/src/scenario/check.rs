@@ -1,4 +1,4 @@
-//! What an answer must satisfy and what is taken out of it, compiled.
+//! Checks and extractions of an answer, compiled.
 //!
 //! A step without further predicates, extractions and redirects is judged by its status alone, and its body is not kept.
 

@@ -18,7 +18,7 @@ impl Test {
     /// Compiles a condition.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub(super) fn compile(condition: &Condition, names: &mut Names) -> Result<Self, String> {
         Ok(Self {
             left: names.text(&condition.left, Place::Elsewhere)?,

@@ -40,7 +40,7 @@ pub(super) fn name_and_value(field: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(crate) struct Moment<'a> {
     /// The host that was asked.
     pub(crate) host: &'a str,
-    /// What it was asked for.
+    /// The target of the request.
     pub(crate) target: &'a [u8],
     pub(crate) now: Nanos,
     /// The time of day.

@@ -1,4 +1,4 @@
-//! What later steps want to know of an answer, compiled.
+//! Extractions for later steps, compiled.
 
 use super::answer::Answer;
 use super::cookie;
@@ -13,7 +13,7 @@ use regex::bytes::Regex;
 pub(super) struct Extraction {
     slot: usize,
     from: From,
-    /// What it is where nothing is found.
+    /// The value where nothing is found.
     pub(super) default: Option<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ impl Extraction {
     /// Compiles an extraction; from now on there is a value of its name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub(super) fn compile(extract: &Extract, names: &mut Names) -> Result<Self, String> {
         let from = match &extract.from {
             Source::JsonPath(path) => From::JsonPath(JsonPath::parse(path)?),
@@ -96,7 +96,7 @@ impl Extraction {
 /// Compiles a regular expression over bytes, of a limited size.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem, in words.
 pub(super) fn regex(pattern: &str) -> Result<Regex, String> {
     regex::bytes::RegexBuilder::new(pattern)
         .size_limit(1 << 20)

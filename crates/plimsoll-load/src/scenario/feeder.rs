@@ -39,7 +39,7 @@ pub(crate) struct Feeder {
     shuffled: Vec<u32>,
 }
 
-/// What an iteration gets.
+/// Rows dealt to an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dealt {
     Row(u32),

@@ -12,14 +12,14 @@ use crate::plan::Span;
 use jiff::Timestamp;
 use plimsoll_base::random::{Draw, Stream};
 
-/// What a request is made of so far, for values of its fields that refer to it.
+/// A request as far as it is made, for values of its fields that refer to it.
 #[derive(Debug, Default)]
 pub(crate) struct Sending {
     pub(crate) target: Vec<u8>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What one virtual user remembers.
+/// Memory of one virtual user.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     seed: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Memory {
     pub(crate) passes: Passes,
     pub(crate) jar: Jar,
     pub(super) sending: Sending,
-    /// What was rendered last.
+    /// The request that was rendered last.
     pub(super) request: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -145,7 +145,7 @@ impl Memory {
         });
     }
 
-    /// What is in a slot; nothing, if nothing was put there in this iteration.
+    /// Content of a slot; nothing, if nothing was put there in this iteration.
     pub(super) fn slot(&self, slot: usize) -> &[u8] {
         let slot = &self.slots[slot];
         if slot.is_set { &slot.value } else { &[] }

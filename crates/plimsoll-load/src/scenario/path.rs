@@ -25,7 +25,7 @@ impl JsonPath {
     /// Compiles a query.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let query = parse_json_path(text).map_err(|error| refusal(text, &error.to_string()))?;
         let parts: Option<Vec<Part>> = query.segments.iter().map(part).collect();
@@ -59,7 +59,7 @@ impl JsonPath {
     }
 }
 
-/// What is wrong with a text, and what to write instead. Of the parser's own account only the column is used: it speaks of its grammar.
+/// The problem of a text, and what to write instead. Of the parser's own account only the column is used: it speaks of its grammar.
 fn refusal(text: &str, account: &str) -> String {
     let column = account
         .split_once(" 1:")
@@ -110,7 +110,7 @@ fn part(segment: &Segment) -> Option<Part> {
     }
 }
 
-/// What was found, as text: strings without quotes, everything else as JSON.
+/// A match as text: strings without quotes, everything else as JSON.
 pub(super) fn as_text<'a>(found: &'a Json, buffer: &'a mut String) -> &'a str {
     if let Json::String(text) = found {
         return text;

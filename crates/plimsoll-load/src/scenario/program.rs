@@ -17,7 +17,7 @@ use crate::plan::{
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// What the generator calls itself.
+/// The generator's name in `User-Agent`.
 pub(crate) const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 /// Loops, groups and branches nest no deeper.
 const MAX_DEPTH: usize = 32;

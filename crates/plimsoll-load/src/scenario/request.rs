@@ -32,7 +32,7 @@ enum Part {
     Value(Value),
 }
 
-/// What a request says besides what its step does.
+/// Properties of a request beside those of its step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'a> {
     pub(crate) authority: &'a str,
@@ -189,7 +189,7 @@ impl Memory {
     }
 }
 
-/// What keeps a value from being more than a value where it stands.
+/// Escaping that keeps a value from being more than a value where it stands.
 #[derive(Debug, Clone, Copy)]
 enum Sanitiser {
     Target,

@@ -36,7 +36,7 @@ pub(super) fn is_of_target(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]".contains(&byte)
 }
 
-/// What a load is for, as redirects name it.
+/// The origin of a load, as redirects name it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     /// `http` or `https`.

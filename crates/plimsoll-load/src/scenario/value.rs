@@ -24,7 +24,7 @@ pub(super) enum Value {
     Given(Given),
     /// One after the other.
     Join(Vec<Value>),
-    /// What a function makes.
+    /// The result of a function.
     Call(Box<Function>),
 }
 
@@ -52,14 +52,14 @@ pub(super) enum Place<'a> {
     Elsewhere,
 }
 
-/// What names stand for, and what has been numbered so far.
+/// Meanings of names, and the numbers given out so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     constants: HashMap<String, String>,
     columns: HashMap<String, (usize, usize)>,
     slots: HashMap<String, usize>,
     counters: HashMap<String, usize>,
-    /// What is extracted somewhere, if not before.
+    /// Names that are extracted somewhere, if not before.
     later: HashSet<String>,
     shared_counters: HashMap<String, Arc<AtomicU64>>,
     /// The feeders that were referred to since this was last taken.
@@ -136,7 +136,7 @@ impl Names {
     /// Compiles a text.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub(super) fn text(&mut self, text: &Text, place: Place<'_>) -> Result<Value, String> {
         let pieces = text.0.iter().map(|piece| match piece {
             Piece::Literal(text) => Ok(Value::Literal(text.as_bytes().to_vec())),
@@ -149,7 +149,7 @@ impl Names {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub(super) fn expression(
         &mut self,
         expression: &Expression,

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
-/// What the server does with the request of this number, counted from 0 over all connections.
+/// The server's reaction to the request of this number, counted from 0 over all connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Says 200 with a body of so many bytes.
@@ -31,7 +31,7 @@ pub enum Answer {
     Drop,
 }
 
-/// What a server saw.
+/// A server's account of the requests it saw.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub connections: u64,

@@ -9,7 +9,7 @@ use plimsoll_wiremock::reader::{Node, Object, Problems};
 use plimsoll_wiremock::stub::{StubMapping, read_import};
 use std::collections::HashSet;
 
-/// What becomes of the stubs that are there.
+/// Treatment of the stubs that are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Options {
     duplicates: Duplicates,

@@ -140,7 +140,7 @@ fn taken_ids(admin: &Admin) -> Result<HashSet<StubId>, AdminError> {
     Ok(taken)
 }
 
-/// What of a recording was kept so far.
+/// Parts of a recording that were kept so far.
 #[derive(Debug, Default)]
 struct Kept<'a> {
     files: Vec<&'a str>,
@@ -188,7 +188,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What a recording needs: the journal, and a directory if it writes files.
+/// Checks the needs of a recording: the journal, and a directory if it writes files.
 fn check(admin: &Admin, spec: &Spec) -> Result<(), AdminError> {
     let refused = |pointer: &str, message: &str| {
         Err(AdminError::refused(&[StubProblem::invalid(

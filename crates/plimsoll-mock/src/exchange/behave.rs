@@ -1,4 +1,4 @@
-//! What a stub's behaviour makes of a request: a refusal, one of several answers, more delay, a wait for its turn.
+//! A stub's behaviour towards a request: a refusal, one of several answers, more delay, a wait for its turn.
 
 use super::{Decision, Exchange, Pending};
 use plimsoll_wiremock::delay::Delay;

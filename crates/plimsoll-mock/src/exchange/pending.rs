@@ -21,11 +21,11 @@ pub(crate) struct Pending {
     pub(crate) delay: Duration,
     /// Where it must have a place first.
     pub(crate) room: Option<Room>,
-    /// What follows the answer.
+    /// Webhooks after the answer.
     pub(crate) afterwards: Afterwards,
     /// The request's id, if somebody has seen it, which is rare.
     pub(super) id: Option<Box<StubId>>,
-    /// What patterns could not read its body as.
+    /// Formats that patterns could not read its body as.
     pub(super) misread: Misread,
 }
 
@@ -48,7 +48,7 @@ impl Pending {
         matches!(self.source, Source::File(_) | Source::Server)
     }
 
-    /// The same with an answer that pages of this origin may read, if it is here already.
+    /// This answer, readable for pages of this origin, if it is here already.
     pub(super) fn shared_with(self, origin: &str) -> Self {
         if self.is_elsewhere() {
             return self;
@@ -60,7 +60,7 @@ impl Pending {
         }
     }
 
-    /// What is to be sent.
+    /// The answer to be sent.
     pub(crate) fn answer(&self) -> &Answer {
         match &self.source {
             Source::Made(answer) => answer,

@@ -51,7 +51,7 @@ impl Log {
         self.memory
     }
 
-    /// The same, counted anew.
+    /// Bytes of memory that this takes, counted anew.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         let pieces = self.pieces.iter().map(|piece| piece.bytes.capacity());

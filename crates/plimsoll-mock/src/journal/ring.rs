@@ -19,7 +19,7 @@ use tokio::time::Instant;
 /// Bytes of a record: a queue has up to twice the room that it fills.
 const RECORD_BYTES: usize = 2 * size_of::<Record>();
 
-/// What is copied at a time for a reader, who keeps the shard waiting meanwhile: so many requests, or so many bytes and one.
+/// Limits of a copy for a reader, who keeps the shard waiting meanwhile: so many requests, or so many bytes and one.
 const COPIED: usize = 256;
 const COPIED_BYTES: usize = 1 << 20;
 
@@ -40,7 +40,7 @@ pub(super) struct Ring {
     fetched: Vec<Instant>,
 }
 
-/// What is known of a request beyond its bytes.
+/// Facts of a request beyond its bytes.
 #[derive(Debug, Clone)]
 struct Record {
     number: u64,
@@ -53,7 +53,7 @@ struct Record {
     delay: Duration,
     outcome: Outcome,
     misread: Misread,
-    /// What most requests do not have.
+    /// Facts that most requests do not have.
     aside: Option<Box<Aside>>,
 }
 
@@ -63,7 +63,7 @@ struct Aside {
     answer: Option<Answer>,
     /// Its id, where it was shown before it was noted.
     id: Option<StubId>,
-    /// What came of it after its answer, as JSON text.
+    /// Events after its answer, as JSON text.
     sub_events: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ impl Ring {
         self.records.len() * RECORD_BYTES + self.log.memory() + self.aside
     }
 
-    /// The same with one more, of so many bytes.
+    /// Bytes of memory with one more request of so many bytes.
     fn memory_with(&self, length: usize, aside: usize) -> usize {
         (self.records.len() + 1) * RECORD_BYTES + self.log.memory_with(length) + self.aside + aside
     }
@@ -226,7 +226,7 @@ impl Ring {
 }
 
 impl Aside {
-    /// What there is of a request, if anything is.
+    /// Rare facts of a request, if there are any.
     fn of(seen: &Seen<'_>) -> Option<Self> {
         (seen.answer.is_some() || seen.id.is_some()).then(|| Self {
             answer: seen.answer.cloned(),
@@ -282,7 +282,7 @@ impl Noted {
     }
 }
 
-/// What answered a request. Most often it is what answered the one that made room, too: then its count of users, which all shards share, is left alone.
+/// The outcome of a request. Most often it is that of the one that made room, too: then its count of users, which all shards share, is left alone.
 fn outcome(seen: Answered<'_>, spare: Option<Outcome>) -> Outcome {
     match (seen, spare) {
         (Answered::Stub(stub), Some(Outcome::Stub(own))) if Arc::ptr_eq(stub, &own) => {

@@ -1,4 +1,4 @@
-//! What is told of a request beside its answer, as WireMock shows it among `subEvents`: what patterns could not read, how it differs from the nearest
+//! Events of a request beside its answer, as WireMock shows them among `subEvents`: formats that patterns could not read, how it differs from the nearest
 //! stub, its webhooks.
 
 use super::shown::{one_or_many, parameters, text};
@@ -28,7 +28,7 @@ pub(crate) fn not_matched(table: &str, after: Duration) -> Value {
     })
 }
 
-/// What patterns could not read a body as, one of each kind.
+/// Events of formats that patterns could not read a body as, one of each kind.
 pub(crate) fn of_misread(misread: Misread, body: &Content<'_>) -> Vec<Value> {
     type Tell = fn(&Content<'_>) -> Value;
     let tell: [(Misread, Tell); 4] = [
@@ -71,7 +71,7 @@ fn why_no_json(bytes: &[u8]) -> String {
     }
 }
 
-/// What a document that ends too early ends in.
+/// The innermost collection at the end of a document that ends too early.
 fn innermost(bytes: &[u8]) -> Option<&'static str> {
     let (mut open, mut in_text, mut escaped) = (Vec::new(), false, false);
     for byte in bytes {

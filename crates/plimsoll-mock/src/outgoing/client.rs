@@ -57,7 +57,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) head: ResponseHead,
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// What all shards share.
+    /// State that all shards share.
     pub(crate) fn shared(&self) -> &Outgoing {
         &self.shared
     }

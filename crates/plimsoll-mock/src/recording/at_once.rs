@@ -23,7 +23,7 @@ const MOST: usize = 100_000;
 /// Characters of the id in a file's name.
 const ID_CHARACTERS: usize = 5;
 
-/// What records at once.
+/// Recorder that writes mappings at once.
 #[derive(Debug)]
 pub(crate) struct AtOnce {
     spec: Spec,
@@ -35,7 +35,7 @@ pub(crate) struct AtOnce {
     made: Mutex<Made>,
 }
 
-/// What it has made so far.
+/// Mappings made so far.
 #[derive(Debug, Default)]
 struct Made {
     /// Of the patterns of requests.
@@ -126,7 +126,7 @@ impl AtOnce {
         }
     }
 
-    /// What it has made; the error says why the first of those that are missing was not written.
+    /// The mappings that it has made; the error says why the first of those that are missing was not written.
     pub(crate) fn finish(&self) -> Result<Recordings, String> {
         let made = self.lock();
         match &made.error {

@@ -1,4 +1,4 @@
-//! What is to be recorded, and how: the body of `POST /recordings/start` and `/recordings/snapshot`.
+//! Specification of a recording: the body of `POST /recordings/start` and `/recordings/snapshot`.
 
 use crate::journal::Entry;
 use plimsoll_wiremock::reader::{Node, Object, Problems};
@@ -6,7 +6,7 @@ use plimsoll_wiremock::stub::request_pattern::RequestPattern;
 use plimsoll_wiremock::stub_id::StubId;
 use serde_json::{Map, Value};
 
-/// What is to be recorded, and how.
+/// Specification of a recording.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spec {
     /// The server that is recorded, with its place; without one, whatever stubs send on is.
@@ -63,7 +63,7 @@ pub(crate) struct Extract {
     pub(crate) binary: u64,
 }
 
-/// What is told of the mappings.
+/// Form of the answer about the mappings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Output {
     #[default]
@@ -79,7 +79,7 @@ pub(crate) enum Keep {
     InMemory,
 }
 
-/// What becomes of requests that came several times.
+/// Treatment of requests that came several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Repeats {
     #[default]

@@ -67,7 +67,7 @@ impl World {
         refused
     }
 
-    /// The same, with WireMock's errors; the first of them.
+    /// Sends a request that is refused with WireMock's errors; the first of them.
     fn says(&self, method: &str, path: &str, body: &str, status: u16) -> Value {
         let errors = self.refuses(method, path, body, status).json();
         let all = errors["errors"].as_array().expect("a list of errors");

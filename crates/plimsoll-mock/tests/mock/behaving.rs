@@ -1,4 +1,4 @@
-//! What `metadata.plimsoll` adds: answers by lot, limits, breaks and paces, as clients see them.
+//! Additions of `metadata.plimsoll`: answers by lot, limits, breaks and paces, as clients see them.
 
 use crate::world::{Client, Mock};
 use std::io::{ErrorKind, Read, Write};

@@ -1,4 +1,4 @@
-//! What is too costly to judge matches nothing; what is merely long is judged as ever.
+//! Values that are too costly to judge match nothing; values that are merely long are judged as ever.
 
 use crate::world::Mock;
 use serde_json::{Value, json};

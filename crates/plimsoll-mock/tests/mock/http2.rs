@@ -252,7 +252,7 @@ fn long_bodies_pass_both_ways() {
     mock.stop();
 }
 
-/// What a stub does to its stream or connection: the exchange's error, and whether the connection takes another.
+/// Effect of a stub on its stream or connection: the exchange's error, and whether the connection takes another.
 async fn misbehaved(client: &mut Client, path: &str) -> (h2::Error, bool) {
     let error = match client.begin("GET", path, "").await {
         Err(error) => error,

@@ -28,7 +28,7 @@ fn mock(timeouts: Timeouts) -> Mock {
     })
 }
 
-/// What a client is told that has sent `request` and waits, and what the mock has counted then.
+/// Answer to a client that has sent `request` and waits, and the mock's count then.
 fn late(timeouts: Timeouts, request: &str) -> (String, u64) {
     let mock = mock(timeouts);
     let mut client = mock.client();

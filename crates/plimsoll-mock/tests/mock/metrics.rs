@@ -1,4 +1,4 @@
-//! What each stub did, as Prometheus reads it.
+//! Metrics of each stub, as Prometheus reads them.
 
 use crate::world::{Mock, config};
 use plimsoll_mock::MockConfig;

@@ -19,7 +19,7 @@ fn proxying(config: MockConfig, response: &Value) -> Mock {
     mock
 }
 
-/// What comes back of a request through a mock in front of a server that does this.
+/// Answer to a request through a mock in front of a server that does this.
 fn through(act: Act, method: &str, target: &str) -> Received {
     let upstream = Upstream::start(vec![act]);
     let mock = proxying(sending(), &json!({"proxyBaseUrl": upstream.url()}));

@@ -32,7 +32,7 @@ fn anonymous(recorded: &Value) -> Vec<Value> {
     mappings
 }
 
-/// What is recorded of these requests, if the server answers so.
+/// Recording of these requests, if the server answers so.
 fn recorded(spec: &Value, acts: Vec<Act>, ask: impl Fn(&mut Client)) -> Value {
     let upstream = Upstream::start(acts);
     let mut spec = spec.clone();

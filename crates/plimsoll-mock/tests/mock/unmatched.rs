@@ -1,4 +1,4 @@
-//! What unmatched requests are told, and how many of them.
+//! Answers to unmatched requests, and how many of them are tables.
 
 use crate::world::{Mock, config};
 

@@ -13,7 +13,7 @@ pub struct Upstream {
     requests: Receiver<Asked>,
 }
 
-/// What it was asked.
+/// A request that it received.
 #[derive(Debug)]
 pub struct Asked {
     /// The connection it came on, counted from 0.
@@ -22,7 +22,7 @@ pub struct Asked {
     pub text: String,
 }
 
-/// What it does about a request.
+/// Its reaction to a request.
 #[derive(Debug, Clone)]
 pub enum Act {
     Answer(String),

@@ -31,7 +31,7 @@ pub struct Client {
     stream: BufReader<Box<dyn Transport>>,
 }
 
-/// What a connection is made of.
+/// Transport of a connection.
 pub trait Transport: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Transport for T {}

@@ -1,4 +1,4 @@
-//! What of an answer of the admin API can be compared: its JSON without what differs from one run or server to the next.
+//! Comparable part of an answer of the admin API: its JSON without values that differ from one run or server to the next.
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ const OWN: &[&str] = &[
 ];
 /// Times that WireMock adds when it has sent an answer, which may be after somebody has asked for them.
 const LATER: &[&str] = &["processTime", "responseSendTime", "serveTime", "totalTime"];
-/// What stands for an id that the server has chosen.
+/// Text in place of an id that the server has chosen.
 const CHOSEN: &str = "(an id)";
 
-/// What stands for a page that says that the server failed.
+/// Text in place of a page that says that the server failed.
 const PAGE: &str = "(a page)";
 
 /// The comparable part of an answer: its status, its kind and its body. `known` is the text of the case: the ids in it are not the

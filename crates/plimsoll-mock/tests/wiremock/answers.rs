@@ -24,7 +24,7 @@ const STUB: &str = "matched-stub-id";
 /// Stands for the server itself in cases whose stubs send requests on.
 const ITSELF: &str = "ITSELF";
 
-/// What one server answers to every case of a file: `{"stubs": [status…], "answers": […]}` for each.
+/// Answers of one server to every case of a file: `{"stubs": [status…], "answers": […]}` for each.
 pub fn of(file: &File, server: SocketAddr) -> Vec<Value> {
     file.cases()
         .iter()
@@ -32,7 +32,7 @@ pub fn of(file: &File, server: SocketAddr) -> Vec<Value> {
         .collect()
 }
 
-/// What makes a server forget the case before.
+/// Requests that make a server forget the case before.
 const CLEARING: &[(&str, &[u8])] = &[
     ("DELETE /__admin/mappings", b""),
     ("DELETE /__admin/requests", b""),

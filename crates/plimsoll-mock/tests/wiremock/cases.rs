@@ -107,7 +107,7 @@ impl File {
         directory().join("answers").join(self.name())
     }
 
-    /// What WireMock answered, case by case.
+    /// WireMock's answers, case by case.
     pub fn expected(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.answers()).unwrap_or_else(|_| "[]".to_owned());
         serde_json::from_str(&text).unwrap()

@@ -14,7 +14,7 @@ pub struct Recorded {
 /// Fields of requests, by name and value.
 type Fields = &'static [(&'static str, &'static str)];
 
-/// What is asked while it is recorded and afterwards: line, fields, body.
+/// Requests while it is recorded and afterwards: line, fields, body.
 const REQUESTS: &[(&str, Fields, &str)] = &[
     ("GET /plain", &[], ""),
     ("GET /query?b=2&a=1%20x&a=", &[], ""),
@@ -44,7 +44,7 @@ const REQUESTS: &[(&str, Fields, &str)] = &[
     ("GET /turns", &[], ""),
 ];
 
-/// What the server behind answers with.
+/// Stubs of the server behind.
 fn stubs() -> Vec<Value> {
     vec![
         json!({"response": {"headers": {"X-A": ["1", "2"], "Content-Type": "text/plain"}, "body": "an answer"}}),
@@ -91,7 +91,7 @@ impl Recorded {
         assert_eq!(imported["status"], 200, "{imported}");
     }
 
-    /// What a server answers to the same requests.
+    /// Answers of a server to the requests.
     pub fn answers(&self, server: SocketAddr) -> Vec<Value> {
         answers(server)
     }

@@ -5,7 +5,7 @@ use crate::record::Statistic;
 use crate::statistics::{Sample, blocks_to_detect, minimum_detectable};
 use serde::Serialize;
 
-/// What a figure takes.
+/// Blocks that a figure takes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Needed {
     /// The figure.
@@ -14,7 +14,7 @@ pub struct Needed {
     pub deviation: f64,
     /// Blocks that it was taken from.
     pub from_blocks: usize,
-    /// What these find, with 80 % power at 5 %.
+    /// Effect that these blocks find, with 80 % power at 5 %.
     pub minimum_detectable: f64,
     /// Blocks that find the wanted effect; `null`: more than a thousand.
     pub blocks: Option<usize>,

@@ -60,7 +60,7 @@ fn p(p: f64) -> String {
     }
 }
 
-/// What an effect takes, figure by figure.
+/// Blocks that an effect takes, figure by figure.
 #[must_use]
 pub fn render_needed(needed: &[Needed], effect: f64) -> String {
     if needed.is_empty() {

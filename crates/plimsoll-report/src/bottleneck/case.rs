@@ -11,7 +11,7 @@ use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::StepTally;
 use plimsoll_base::time_kind::TimeKind;
 
-/// What is missing of a load too short for its backlog to be followed is more than chance from this share on, and beyond so many standard
+/// A shortfall of a load too short for its backlog to be followed is more than chance from this share on, and beyond so many standard
 /// deviations of a count.
 const MISSING: f64 = 0.05;
 const CHANCE: f64 = 4.0;
@@ -70,7 +70,7 @@ pub struct Point {
     pub(super) good_per_s: f64,
     /// Iterations begun per second.
     pub(super) iterations_per_s: f64,
-    /// What its other rates count, where that must be said: an iteration is more than one exchange.
+    /// Unit of its other rates, where that must be said: an iteration is more than one exchange.
     pub(super) unit: &'static str,
     /// Exchanges that were due: those that were begun, and of arrivals that were never started as many as an iteration makes.
     due: f64,
@@ -123,7 +123,7 @@ pub(super) struct Seen {
     pub(super) own: Option<Own>,
 }
 
-/// What a component of ours timed itself.
+/// Times that a component of ours took of itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Own {
     pub(super) per_s: f64,
@@ -218,7 +218,7 @@ impl Case {
         self.cpus
     }
 
-    /// What nobody looked at.
+    /// Resources that were not looked at.
     pub(super) fn unseen(&self) -> Vec<String> {
         let point = self.limit();
         let mut unseen: Vec<String> = (point.unseen.iter())
@@ -280,7 +280,7 @@ fn lines(points: &[Point]) -> Vec<(String, DemandLine)> {
 }
 
 impl Point {
-    /// What was seen at one load.
+    /// The facts of one load.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of a load")]
     pub fn of(data: &ArmData) -> Self {
@@ -347,7 +347,7 @@ impl Point {
         }
     }
 
-    /// The same load, held against an objective or judged otherwise: that decides whether something gave way.
+    /// This load, held against an objective or judged otherwise: that decides whether something gave way.
     #[must_use]
     pub fn judged(mut self, missed: bool) -> Self {
         self.missed = Some(missed);

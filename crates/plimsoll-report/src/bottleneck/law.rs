@@ -48,11 +48,11 @@ pub(super) static LAWS: [Law; 17] = [
     network::rule,
 ];
 
-/// What a law says.
+/// Ruling of a law.
 #[derive(Debug, Default)]
 pub(super) struct Ruling {
     pub(super) causes: Vec<Cause>,
-    /// What the same evidence excludes.
+    /// Causes that the same evidence excludes.
     pub(super) ruled_out: Vec<String>,
     /// Whether nothing follows about anything behind this cause.
     pub(super) decisive: bool,

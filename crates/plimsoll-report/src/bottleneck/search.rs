@@ -4,7 +4,7 @@ use super::{Case, Point, attribute};
 use crate::record::{Bottleneck, CapacitySummary, Trial, TrialOutcome, TrialPurpose};
 use std::collections::BTreeMap;
 
-/// What gives way first at the end of a search. `seen` has the loads of its trials by number; `None` where the trials that matter are not
+/// The bottleneck at the end of a search. `seen` has the loads of its trials by number; `None` where the trials that matter are not
 /// among them, as they were made by an earlier run.
 #[must_use]
 pub fn of_search(

@@ -585,7 +585,7 @@ fn a_few_arrivals_are_no_shortfall() {
     );
 }
 
-/// What fails whatever the load is no limit, and no load that was carried either.
+/// A target that fails whatever the load has no limit, and no load that was carried either.
 #[test]
 fn nothing_is_known_of_a_limit_where_nothing_was_good() {
     let load = Load {

@@ -1,4 +1,4 @@
-//! What a budget allows, said before it is spent: the search itself against targets without noise.
+//! The search that a budget allows, before it is spent: the search itself against targets without noise.
 
 use super::search::{Next, SAME, Settings, Taken, bounds, next};
 use crate::record::{Class, SearchEnd, TrialOutcome, TrialPurpose};
@@ -7,7 +7,7 @@ use plimsoll_base::units::{format_number, format_seconds};
 /// Capacities that are tried, in multiples of the first rate.
 const MULTIPLES: [f64; 7] = [0.13, 0.7, 1.3, 5.3, 11.0, 23.0, 47.0];
 
-/// What a budget allows.
+/// The search that a budget allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Affords {
     /// Trials of full length that the budget holds.
@@ -20,7 +20,7 @@ pub struct Affords {
     pub sentence: String,
 }
 
-/// What the budget of `settings` allows where no trial misleads: noise takes more.
+/// The search that the budget of `settings` allows where no trial misleads: noise takes more.
 #[must_use]
 pub fn affords(settings: &Settings) -> Affords {
     let widths = MULTIPLES.map(|multiple| (multiple, width(settings, settings.from * multiple)));

@@ -1,4 +1,4 @@
-//! What the trials of one rate say together: MLRsearch's classification.
+//! The conclusion from all trials of one rate: MLRsearch's classification.
 //!
 //! A rate is a lower bound when it would be one even if every trial second that is still missing were bad, an upper bound when it would
 //! be one even if all of them were good, and undecided otherwise (draft-ietf-bmwg-mlrsearch, "Load Classification"). Trial seconds are
@@ -20,7 +20,7 @@ pub struct Seconds {
     pub bad_short: f64,
 }
 
-/// What a rate must have before it is decided.
+/// Seconds of trials that a rate must have before it is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// Share of trial time that may be bad at a rate that counts as carried: 0 (inclusive) to 1 (exclusive).
@@ -29,7 +29,7 @@ pub struct Goal {
     pub duration_sum_s: f64,
 }
 
-/// What follows for the rate.
+/// The class of the rate.
 #[must_use]
 pub fn classify(seconds: Seconds, goal: Goal) -> Class {
     let Goal {

@@ -24,15 +24,15 @@ const EXCEED_RATIO: f64 = 0.5;
 pub struct Search<'a> {
     /// How it was made.
     pub settings: Settings,
-    /// What a trial had to meet.
+    /// The objective of each trial.
     pub objective: Objective,
     /// Every trial, in order.
     pub trials: &'a [Trial],
     /// Why it ended.
     pub ended_by: SearchEnd,
-    /// What happened above capacity.
+    /// Behaviour above capacity.
     pub overload: Option<Overload>,
-    /// What was said of it before.
+    /// Notes on the search from before.
     pub notes: Vec<String>,
     /// Of the run.
     pub seed: u64,
@@ -50,7 +50,7 @@ impl From<&Trial> for Taken {
     }
 }
 
-/// What the search found.
+/// The result of a search.
 #[must_use]
 pub fn conclude(search: Search<'_>) -> CapacitySummary {
     let Search {
@@ -108,7 +108,7 @@ pub fn conclude(search: Search<'_>) -> CapacitySummary {
     summary
 }
 
-/// What the plan or the generator bounds is no capacity of the target: then it is at least the lower bound, and was not found. Connections
+/// A limit of the plan or of the generator is no capacity of the target: then it is at least the lower bound, and was not found. Connections
 /// that somebody wrote are a question of its own: the capacity with these.
 pub fn bound_by_plan(summary: &mut CapacitySummary, found: &Bottleneck, connections_stated: bool) {
     let is_enclosed = matches!(summary.result, CapacityResult::Found | CapacityResult::Wide);
@@ -211,7 +211,7 @@ fn result(
     }
 }
 
-/// What was seen at the lower bound and above it; `None` when neither was looked at.
+/// Observations at the lower bound and above it; `None` when neither was looked at.
 fn confirmation(
     trials: &[Trial],
     lower: Option<f64>,

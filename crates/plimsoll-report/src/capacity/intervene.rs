@@ -6,16 +6,16 @@ use crate::record::{
     Bottleneck, CapacitySummary, CauseKind, Intervention, Moved, Trial, TrialPurpose,
 };
 
-/// What the suspect keeps.
+/// Share that the suspect keeps.
 const KEPT: f64 = 0.8;
 /// How far the middle of the interval may lie from the predicted one.
 const TOLERANCE: f64 = 0.15;
 /// Where the second search begins, as a share of the predicted lower bound: near it, and carried if it is right.
 const BEGIN: f64 = 0.9;
-/// What the second search may take, as a share of the first one's budget.
+/// Budget of the second search, as a share of the first one's.
 const BUDGET: f64 = 0.5;
 
-/// What is to be taken from whom.
+/// The resource to be made less, and of which component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The component.
@@ -28,7 +28,7 @@ pub struct Plan {
     before: (f64, f64),
 }
 
-/// What to take from whom, or why nothing can be.
+/// The resource to make less, or why none can be.
 ///
 /// # Errors
 /// A sentence: no interval, no cause, or one whose share cannot be made less.
@@ -94,7 +94,7 @@ impl Plan {
         }
     }
 
-    /// What followed.
+    /// The result of the intervention.
     #[must_use]
     pub fn conclude(self, settings: &Settings, trials: Vec<Trial>) -> Intervention {
         let taken: Vec<Taken> = trials

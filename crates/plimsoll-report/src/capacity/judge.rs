@@ -18,7 +18,7 @@ const GROWN: f64 = 0.02;
 /// A growth below this is that of any program on any machine.
 const LEAST_GROWTH_S: f64 = 0.0005;
 
-/// What decides where an interval reaches over its limit.
+/// Decision where an interval reaches over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decide {
     /// Nothing: a longer trial is to come.
@@ -28,7 +28,7 @@ pub enum Decide {
 }
 
 impl Decide {
-    /// What decides a trial that is made for this: a longer one may follow a trial of the search, and none a confirmation or an overload.
+    /// Decision for a trial of this purpose: a longer one may follow a trial of the search, and none a confirmation or an overload.
     #[must_use]
     pub fn of(purpose: TrialPurpose) -> Self {
         match purpose {
@@ -38,7 +38,7 @@ impl Decide {
     }
 }
 
-/// What a trial says.
+/// Judgement of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// In a word.
@@ -53,7 +53,7 @@ pub struct Judged {
 
 /// Judges the load of one trial. `best_per_s` is the highest goodput of trials at lower rates.
 ///
-/// What is missed decides before what is void: one criterion of the objective that is missed in a figure that stands is enough. A rate that
+/// A missed objective decides before a void figure: one criterion of the objective that is missed in a figure that stands is enough. A rate that
 /// is not sustained misses every objective, because its figures get worse for as long as it lasts.
 #[must_use]
 pub fn judge(
@@ -280,7 +280,7 @@ fn limit(
     }
 }
 
-/// What a figure is at most: `None` where it rests on arrivals that were given up.
+/// Upper bound of a figure: `None` where it rests on arrivals that were given up.
 fn at_most(data: &ArmData, found: &Found) -> Option<f64> {
     let times = ResponseTimes::of_arm(data);
     match found.figure.share() {

@@ -22,7 +22,7 @@ const MOST_VOIDS: u32 = 3;
 const UP: f64 = 2.0;
 /// How far down it is while none was carried.
 const DOWN: f64 = 2.0;
-/// The same after the first step down: who begins far too high wants to be low soon.
+/// How far down it is after the first step: a search that begins far too high should be low soon.
 const FURTHER_DOWN: f64 = 4.0;
 /// How much longer a trial may be made than a full one: where few arrivals would hold too few times, and as evidence.
 const EXTENDED: f64 = 2.0;
@@ -30,7 +30,7 @@ const EXTENDED: f64 = 2.0;
 const LONGEST: f64 = 4.0;
 /// Above the lower bound, to see how the target fails.
 const OVERLOAD: f64 = 1.3;
-/// What rounding to four digits may move a rate by, as a share.
+/// Share by which rounding to four digits may move a rate.
 const ROUNDED: f64 = 5.1e-4;
 /// A confirmation counts for at most as much as so many trials.
 const CONFIRMATION: f64 = 3.0;
@@ -60,7 +60,7 @@ pub struct Settings {
     pub trials_contradicted: u32,
     /// Warm-up of a trial.
     pub warmup_s: f64,
-    /// What a trial takes beyond that: starting a generator, waiting for the last answers.
+    /// Time of a trial beyond that: starting a generator, waiting for the last answers.
     pub around_s: f64,
     /// Times that a trial must hold, so that the percentiles of the objective have intervals.
     pub samples: f64,
@@ -68,39 +68,39 @@ pub struct Settings {
     pub confirm_s: f64,
     /// Measured time above capacity, and as much again to recover; 0: that is not looked at.
     pub overload_s: f64,
-    /// What the search may take in all.
+    /// Time of the whole search.
     pub budget_s: f64,
 }
 
 /// A trial that was made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
-    /// What it was for.
+    /// Its purpose.
     pub purpose: TrialPurpose,
     /// Its rate.
     pub rate_per_s: f64,
     /// Its measured time.
     pub seconds: f64,
-    /// What it took in all.
+    /// Time that it took in all.
     pub spent_s: f64,
-    /// What it said.
+    /// Its outcome.
     pub outcome: TrialOutcome,
 }
 
 /// A trial that is to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: TrialPurpose,
     /// Its rate.
     pub rate_per_s: f64,
     /// Its measured time.
     pub seconds: f64,
-    /// What decides where an interval reaches over its limit.
+    /// Decision where an interval reaches over its limit.
     pub decide: Decide,
 }
 
-/// What comes next.
+/// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
     /// This trial.
@@ -146,13 +146,13 @@ pub fn next(settings: &Settings, taken: &[Taken]) -> Next {
 }
 
 impl Settings {
-    /// What a trial of this measured time takes.
+    /// Cost of a trial of this measured time.
     #[must_use]
     pub fn cost_s(&self, seconds: f64) -> f64 {
         self.warmup_s + seconds + self.around_s
     }
 
-    /// What is kept back for the end of the search.
+    /// Time that is kept back for the end of the search.
     #[must_use]
     pub fn reserve_s(&self) -> f64 {
         [self.confirm_s, 2.0 * self.overload_s]
@@ -206,7 +206,7 @@ impl Settings {
     }
 }
 
-/// What the search itself wants.
+/// Trial that the search itself wants.
 enum Sought {
     Try(Planned),
     End(SearchEnd),
@@ -359,7 +359,7 @@ fn ends(settings: &Settings, loads: &Loads, lower: &Load, upper: &Load) -> Sough
     Sought::End(SearchEnd::Precision)
 }
 
-/// What follows the search: the confirmation and the overload, as far as the budget goes. `None`: nothing more.
+/// Steps after the search: the confirmation and the overload, as far as the budget goes. `None`: nothing more.
 fn after(settings: &Settings, loads: &Loads, taken: &[Taken], spent: f64) -> Option<Next> {
     let (lower, upper) = loads.answer();
     let lower = lower?;

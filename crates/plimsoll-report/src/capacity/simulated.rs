@@ -31,7 +31,7 @@ const HELD: f64 = CONFIDENCE;
 /// Load before the measured time of a trial.
 const WARMUP_S: f64 = 1.0;
 
-/// What stands at the other end.
+/// A simulated target.
 #[derive(Clone, Copy)]
 enum Target {
     /// So many tokens a second, of which a twentieth of a second's are kept; who finds none is refused.
@@ -51,7 +51,7 @@ enum Target {
 
 /// Standard deviation of the speed of one that wanders, and the seconds in which it forgets where it was.
 const WANDERS: (f64, f64) = (0.04, 2.0);
-/// What that one adds to every response.
+/// Time that another server adds to every response.
 const ELSEWHERE_S: f64 = 0.03;
 
 /// A limit of 100 ms on the p99, and at most 0.1 % missed.
@@ -78,7 +78,7 @@ impl Target {
         }
     }
 
-    /// What every response takes beside its turn.
+    /// Time of every response beside its turn.
     fn elsewhere_s(self) -> f64 {
         match self {
             Self::Wandering { .. } => ELSEWHERE_S,
@@ -86,7 +86,7 @@ impl Target {
         }
     }
 
-    /// What one trial measures.
+    /// Measurement of one trial.
     fn measured(self, rate: f64, seconds: f64, draw: &mut Draw) -> ArmData {
         let slow = matches!(self, Self::Bimodal { .. }) && draw.unit() < 0.2;
         let mut work = Work::of(self, slow, draw);
@@ -385,7 +385,7 @@ struct Bench {
     draw: Draw,
 }
 
-/// What a way of searching found.
+/// Answer of a way of searching.
 #[derive(Clone, Copy)]
 struct Answer {
     lower: f64,
@@ -545,7 +545,7 @@ fn search_all(searches: u64, name: &str, make: impl Fn(f64) -> Target) -> Found 
     search
 }
 
-/// The same beside other ways of searching: a row of the table in `docs/truth.md`.
+/// This target beside other ways of searching: a row of the table in `docs/truth.md`.
 fn row(name: &str, make: impl Fn(f64) -> Target) {
     let search = search_all(LONG, name, &make);
     let binary = found(LONG, &make, Bench::binary);
@@ -649,7 +649,7 @@ fn the_table_at_length() {
     row("bimodal noise", noise_in_a_fifth_of_trials);
 }
 
-/// What wanders is found, give or take what it wanders in the time of a confirmation.
+/// A capacity that wanders is found, give or take its wandering in the time of a confirmation.
 #[test]
 #[ignore = "a row of docs/truth.md: minutes; run it with --nocapture"]
 fn wandering_at_length() {

@@ -41,7 +41,7 @@ pub(super) static LAWS: [Law; 13] = [
 /// The share of what was offered that must have been answered for it to have been carried.
 const KEPT: f64 = 0.97;
 
-/// What no law explains, and what would have helped.
+/// Figures that no law explains, and what would have helped.
 pub(super) fn unknown(figures: &Figures, conclusions: &[Conclusion]) -> Vec<Conclusion> {
     let explained = |observation: &&Observation| {
         let mut names = conclusions.iter().flat_map(|one| &one.observations);
@@ -109,7 +109,7 @@ fn about(
     }
 }
 
-/// What is not the limit, for most of its processor time is left.
+/// Components that are not the limit, for most of their processor time is left.
 fn idle<'a>(components: impl Iterator<Item = &'a Processors>) -> Vec<String> {
     let idle = components.filter(|one| one.used.is_idle());
     idle.map(|one| format!("{}: {}", one.name, one.used.words()))
@@ -123,7 +123,7 @@ fn waiting(observation: &Observation) -> Option<(f64, f64)> {
     (waiting >= 0.0).then_some((waiting, waiting / rate))
 }
 
-/// The same in words, a line each; none where a figure is missing.
+/// The waiting times in words, a line each; none where a figure is missing.
 fn waiting_in_words(observation: &Observation) -> Vec<String> {
     let Some((waiting, response)) = waiting(observation) else {
         return Vec::new();

@@ -143,7 +143,7 @@ impl Reader<'_> {
         cpus
     }
 
-    /// What `parse` makes of a text; `None` where it is absent or refused.
+    /// Result of `parse` for a text; `None` where it is absent or refused.
     fn written<T>(
         &mut self,
         path: Path,

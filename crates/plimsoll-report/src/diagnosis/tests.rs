@@ -9,7 +9,7 @@ fn diagnosed(figures: &str) -> String {
     }
 }
 
-/// What is said of observations in the flow form of YAML.
+/// Conclusions from observations in the flow form of YAML.
 fn said(observations: &str) -> String {
     diagnosed(&format!(
         "version: 1\nname: x\nobservations:\n{observations}"

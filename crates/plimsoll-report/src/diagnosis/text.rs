@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Diagnosis};
 
-/// What was tested, then each conclusion with its arithmetic below it.
+/// The tested system, then each conclusion with its arithmetic below it.
 #[must_use]
 pub fn render(diagnosis: &Diagnosis) -> String {
     let mut lines = vec![diagnosis.name.clone()];

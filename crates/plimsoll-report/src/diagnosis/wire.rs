@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 pub(super) struct FiguresFile {
     /// Version of this format: 1.
     pub(super) version: u32,
-    /// What was tested.
+    /// Name of the tested system.
     pub(super) name: String,
-    /// What was seen at each load, by name.
+    /// Figures at each load, by name.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) observations: Entries<ObservationBlock>,
@@ -22,12 +22,12 @@ pub(super) struct FiguresFile {
     pub(super) faults: Option<FaultsBlock>,
 }
 
-/// What was seen at one load. All of it may be left out.
+/// Figures at one load. All of them may be left out.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ObservationBlock {
-    /// What was measured, where observations differ in more than their load: those of one setup are compared as levels.
+    /// Name of the build and place, where observations differ in more than their load: those of one setup are compared as levels.
     #[deserr(default)]
     pub(super) setup: Option<String>,
     /// The rate that was to be offered, `300/s`.
@@ -70,7 +70,7 @@ pub(super) struct ObservationBlock {
     /// The program that sent the load.
     #[deserr(default)]
     pub(super) generator: Option<GeneratorBlock>,
-    /// What the requests went through, by name.
+    /// Components that the requests went through, by name.
     #[deserr(default)]
     #[schemars(default)]
     pub(super) components: Entries<ProcessorsBlock>,

@@ -107,7 +107,7 @@ enum Load {
     Users(u32),
 }
 
-/// What is known of a level.
+/// Facts of a level.
 struct Seen {
     seconds: f64,
     parts: Vec<Vec<f64>>,

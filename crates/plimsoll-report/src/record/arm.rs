@@ -40,7 +40,7 @@ pub struct ArmBlocks {
 /// A full second in which a smaller share than this of its arrivals was released was not loaded as planned.
 pub const SECOND_RELEASED: f64 = 0.95;
 
-/// What one arm did in the measured time (without warm-up) of one block.
+/// Results of one arm in the measured time (without warm-up) of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmData {
     /// The arm's name in the experiment.
@@ -51,7 +51,7 @@ pub struct ArmData {
     pub model: LoadModel,
     /// The planned mean arrival rate, iterations per second; `None` in the closed model.
     pub offered_per_s: Option<f64>,
-    /// What the plan allows at most.
+    /// Limits of the plan.
     pub plan: PlanFacts,
     /// The shortest service time of an answered exchange in seconds, the warm-up's included: nearly what one takes that waits for nobody.
     pub fastest_service_s: Option<f64>,
@@ -92,7 +92,7 @@ pub struct ArmData {
     pub steps: IndexMap<String, StepTally>,
     /// Groups of steps in the scenario's order, by name; those within others after the name of these: `outer/inner`.
     pub groups: IndexMap<String, GroupTally>,
-    /// What failed, and when.
+    /// Failures, and when they happened.
     pub failures: Failures,
     /// Resources per component, and of the generator under [`super::GENERATOR`].
     pub components: IndexMap<String, ComponentData>,
@@ -100,11 +100,11 @@ pub struct ArmData {
     pub unseen: BTreeMap<String, String>,
     /// The machine.
     pub host: HostData,
-    /// What our own mocks and gateways timed themselves, by component.
+    /// Times that our own mocks and gateways took of themselves, by component.
     pub own_times: IndexMap<String, OwnTimes>,
-    /// What our own mock or gateway counted, one per block in which it was the target.
+    /// Counts of our own mock or gateway, one per block in which it was the target.
     pub ledgers: Vec<TargetLedger>,
-    /// What is known of the generator's own health.
+    /// Facts of the generator's own health.
     pub health: GeneratorHealth,
 }
 
@@ -292,7 +292,7 @@ impl ArmData {
         self.ledgers.extend(other.ledgers.iter().cloned());
     }
 
-    /// What ended within the measured time, whenever it was to start: all that throughput counts.
+    /// Exchanges that ended within the measured time, whenever they were to start: all that throughput counts.
     #[must_use]
     pub fn within(&self) -> Completions {
         let mut within = Completions::of(&self.steps, &self.groups);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What became of a rate that was offered.
+/// How a target bore a rate that was offered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bearing {
     /// In a word.
@@ -29,9 +29,9 @@ pub struct Bearing {
 pub enum Manner {
     /// It keeps up with it.
     Sustains,
-    /// What it cannot answer waits: the backlog grows.
+    /// Exchanges that it cannot answer wait: the backlog grows.
     Queues,
-    /// What it cannot answer it refuses, or answers with a failure; the backlog does not grow.
+    /// Exchanges that it cannot answer are refused, or answered with a failure; the backlog does not grow.
     Sheds,
     /// It answers clearly less than it does at a lower rate.
     Collapses,

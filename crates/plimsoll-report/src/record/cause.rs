@@ -1,25 +1,25 @@
-//! What lets a load go no higher: causes with their evidence, as `summary.json` has them; and what the plan itself allows, from which some
+//! Limits of a load: causes with their evidence, as `summary.json` has them; and the limits of the plan itself, from which some
 //! of them follow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What gives way first, as far as the evidence says.
+/// The resource that gives way first, as far as the evidence says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottleneck {
-    /// What can be concluded.
+    /// The conclusion.
     pub conclusion: BottleneckConclusion,
-    /// The same in a sentence.
+    /// The conclusion in a sentence.
     pub statement: String,
     /// At most three, the strongest first; empty where nothing gave way or nobody can tell.
     pub causes: Vec<Cause>,
-    /// What the same evidence excludes, a sentence each.
+    /// Causes that the same evidence excludes, a sentence each.
     pub ruled_out: Vec<String>,
-    /// What could not be looked at, a sentence each.
+    /// Resources that could not be looked at, a sentence each.
     pub unseen: Vec<String>,
 }
 
-/// What can be concluded about a limit.
+/// Conclusion about a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BottleneckConclusion {
@@ -109,7 +109,7 @@ impl CauseKind {
     }
 }
 
-/// What a plan allows at most, whatever its target does.
+/// Limits of a plan, whatever its target does.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanFacts {
     /// Virtual users of the closed model, or connections of the open one: so many exchanges may be under way at once. `None`: as many as

@@ -1,4 +1,4 @@
-//! What ended in a span of time, by step and by group: throughput is that by the length of the span.
+//! Exchanges that ended in a span of time, by step and by group: throughput is their number by the length of the span.
 
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{GroupTally, StepTally};
@@ -13,7 +13,7 @@ pub struct Answers {
     pub good: u64,
 }
 
-/// What ended in a span of time.
+/// Exchanges that ended in a span of time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completions {
     /// By step.
@@ -78,7 +78,7 @@ impl Completions {
         }
     }
 
-    /// The same without those of a span within it.
+    /// These completions without those of a span within it.
     #[must_use]
     pub fn without(mut self, other: &Self) -> Self {
         for (name, answers) in &other.steps {

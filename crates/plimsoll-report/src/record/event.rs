@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing happened.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -37,7 +37,7 @@ pub enum EventKind {
 pub struct EventRow {
     /// Seconds since the run began.
     pub t: f64,
-    /// What kind of thing happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// One sentence for people.
     pub message: String,

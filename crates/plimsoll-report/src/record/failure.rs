@@ -1,4 +1,4 @@
-//! What went wrong in a load, how often, and when it was seen: bounded by the number of series, not by the number of failures.
+//! Failures of a load, how many and when they were seen: bounded by the number of series, not by the number of failures.
 
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
@@ -138,7 +138,7 @@ impl Failure {
         OutcomeClass::of_name(name).map(Self::Outcome)
     }
 
-    /// What happened, for people.
+    /// The failure in words, for people.
     #[must_use]
     pub fn words(&self) -> String {
         match self {

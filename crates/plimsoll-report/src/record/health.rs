@@ -1,4 +1,4 @@
-//! What is known of the generator's own health during one arm's measured time: the inputs of the criteria of validity.
+//! The generator's own health during one arm's measured time: the inputs of the criteria of validity.
 //!
 //! Whoever measures fills in what it can; what is `None` was not looked at, and no criterion is then shown for it. Arrivals that
 //! were late, never started or not released in their second stand in [`super::ArmData`], where they are counted anyway.
@@ -20,7 +20,7 @@ pub struct GeneratorHealth {
     pub throttled_s: Option<f64>,
     /// The share of the machine's processor time that the hypervisor gave to others, on the mean.
     pub steal_share_mean: Option<f64>,
-    /// The same in the worst second.
+    /// The share of the machine's processor time that the hypervisor gave to others in the worst second.
     pub steal_share_max: Option<f64>,
     /// TCP segments of the generator's network namespace, other programs' in it included.
     pub segments: Option<Segments>,
@@ -35,7 +35,7 @@ pub struct GeneratorHealth {
     pub littles_law_error: Option<f64>,
     /// Service times that the generator's canary, with few exchanges on a thread of its own, saw at the same target at the same time.
     pub canary: Option<TimeHistogram>,
-    /// The same exchanges seen from both ends.
+    /// Exchanges as both ends timed them.
     pub both_ends: Option<BothEnds>,
     /// Response times by halves of the measured time. `None` where the planned load itself changes.
     pub halves: Option<Halves>,
@@ -47,7 +47,7 @@ pub struct GeneratorHealth {
 /// Parts of a measured time whose medians are kept.
 pub const PARTS: u32 = 10;
 
-/// The same exchanges as the generator timed them and as the component of ours that was its direct target did.
+/// Exchanges as the generator timed them and as the component of ours that was its direct target did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BothEnds {
     /// Service times of the generator, of answered exchanges.

@@ -126,7 +126,7 @@ pub struct ArmFacts {
 pub struct ComponentFacts {
     /// Its name.
     pub name: String,
-    /// What it is: `mock`, `gateway`, `command` or `external`.
+    /// Its kind: `mock`, `gateway`, `command` or `external`.
     pub kind: String,
     /// One line more, e.g. its command or pinned processors; secrets hashed.
     pub detail: String,

@@ -1,4 +1,4 @@
-//! What a mock or a gateway of ours timed itself while it was part of a load: how many exchanges, and how long it had each of them.
+//! Times that a mock or a gateway of ours took of itself while it was part of a load: how many exchanges, and how long it had each of them.
 
 use plimsoll_base::histogram::TimeHistogram;
 

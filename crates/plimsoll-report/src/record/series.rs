@@ -189,10 +189,10 @@ pub struct ComponentRow {
     /// Threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
-    /// What else may hold others up; absent: not known.
+    /// Resources beside these that may hold others up; absent: not known.
     #[serde(default, serialize_with = "without_nulls")]
     pub strain: Strain,
-    /// What it says of itself, if it is a server that does.
+    /// Its own statistics, if it is a server that has any.
     #[serde(
         default,
         serialize_with = "without_nulls",
@@ -206,7 +206,7 @@ pub struct ComponentRow {
 pub struct HostRow {
     /// End of the sample's interval.
     pub t: f64,
-    /// What may hold up everybody on it; absent: not known.
+    /// Resources of the machine that may hold up everybody on it; absent: not known.
     #[serde(serialize_with = "without_nulls")]
     pub host: HostStrain,
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The value of [`Summary::schema`] in this version.
 pub const SUMMARY_SCHEMA: &str = "plimsoll.summary/1";
 
-/// What a run found.
+/// Results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// The contract's name and major version.
@@ -28,7 +28,7 @@ pub struct Summary {
     pub seed: u64,
     /// The machine.
     pub host: Host,
-    /// What had to hold for the figures to be trusted.
+    /// Criteria that had to hold for the figures to be trusted.
     pub validity: Vec<ValidityRow>,
     /// The experiment's thresholds, in its order.
     pub thresholds: Vec<ThresholdOutcome>,

@@ -1,4 +1,4 @@
-//! What `summary.json` concludes: the verdict, and the criteria and thresholds that it rests on.
+//! Conclusions of `summary.json`: the verdict, and the criteria and thresholds that it rests on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
-/// What can be concluded.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictResult {
@@ -47,16 +47,16 @@ impl VerdictResult {
 pub struct ValidityRow {
     /// The criterion's number; stable across versions.
     pub criterion: u32,
-    /// What it looks at, in a few words.
+    /// Its subject, in a few words.
     pub name: String,
     /// The arm.
     pub arm: String,
     /// The level of `levels` that it concerns; `null` for the whole arm.
     #[serde(default)]
     pub level: Option<String>,
-    /// What was found; `null` without a sample.
+    /// Its value; `null` without a sample.
     pub value: Option<f64>,
-    /// What it is held against.
+    /// Its limit.
     pub limit: f64,
     /// The unit of both: `share`, `s`, `cores` or `count`.
     pub unit: String,
@@ -65,7 +65,7 @@ pub struct ValidityRow {
     pub sense: Sense,
     /// Whether the criterion holds. It also holds when it reaches no figure, or only ones beyond the p99 or of a part of the service time.
     pub ok: bool,
-    /// What follows for the metrics that it concerns.
+    /// Its effect on the metrics that it concerns.
     pub effect: Effect,
     /// On which side of the truth these metrics may lie.
     #[serde(default)]
@@ -77,7 +77,7 @@ pub struct ValidityRow {
 }
 
 impl ValidityRow {
-    /// What it was judged on: the arm, or one level of it.
+    /// The part that it was judged on: the arm, or one level of it.
     #[must_use]
     pub fn place(&self) -> String {
         match &self.level {
@@ -109,7 +109,7 @@ pub enum Sense {
     AtMost,
 }
 
-/// What follows from a criterion for the metrics that it concerns.
+/// Effect of a criterion on the metrics that it concerns.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -134,7 +134,7 @@ pub struct ThresholdOutcome {
     pub below: Option<f64>,
     /// The value must be above this; `null` when the threshold is the other way.
     pub above: Option<f64>,
-    /// What was found; `null` without a sample.
+    /// Its value; `null` without a sample.
     pub value: Option<f64>,
     /// Lower end of its interval; `null` for a quantity without one.
     pub low: Option<f64>,
@@ -156,6 +156,6 @@ pub struct Breach {
     pub window_s: u32,
     /// Where it ended, in seconds since the run began.
     pub until_s: f64,
-    /// What the metric was in it.
+    /// The metric's value in it.
     pub value: f64,
 }

@@ -6,9 +6,9 @@ use crate::record::ValidityRow;
 pub(super) struct Looked<'a> {
     /// The criterion's number.
     pub(super) criterion: u32,
-    /// What it looks at.
+    /// Its subject.
     pub(super) name: &'a str,
-    /// What every row says, in its order; empty when they have nothing in common.
+    /// Words that every row shares, in their order; empty when they have nothing in common.
     pub(super) common: String,
     /// The rows, each with what it says beyond that.
     pub(super) rows: Vec<(&'a ValidityRow, String)>,
@@ -30,7 +30,7 @@ pub(super) fn grouped<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> Ve
     groups.into_iter().map(looked).collect()
 }
 
-/// What a group of rows says, apart.
+/// Words of a group of rows, apart.
 fn looked(group: Vec<&ValidityRow>) -> Looked<'_> {
     let first = group[0];
     let said: Vec<Vec<&str>> = group.iter().map(|row| clauses(&row.advice)).collect();

@@ -1,4 +1,4 @@
-//! What gives way first, as lines of text for the terminal and for Markdown.
+//! The bottleneck as lines of text for the terminal and for Markdown.
 
 use crate::record::{Bottleneck, BottleneckConclusion, Summary};
 use plimsoll_base::units::format_number;

@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Tls,
     FirstByte,
     Body,
-    /// What is in response times and in no part.
+    /// Time of responses that is in no part.
     Rest,
 }
 
@@ -128,7 +128,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What a rest may be, if any arm has one.
+/// Explanation of a rest, if any arm has one.
 pub(super) fn rest(summary: &Summary) -> Option<&'static str> {
     let mut parts = summary.arms.values().flat_map(of);
     parts.any(|part| part.kind == Kind::Rest).then_some(

@@ -57,7 +57,7 @@ fn head() -> String {
     text
 }
 
-/// What a row says beside its run and its arm.
+/// Columns of a row beside its run and its arm.
 struct Row<'a> {
     block: Option<u32>,
     step: &'a str,
@@ -92,7 +92,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The same, of this level.
+    /// This row, of this level.
     fn at(self, level: &'a LevelSummary) -> Self {
         Self {
             block: Some(level.level),

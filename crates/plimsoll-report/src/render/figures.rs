@@ -133,7 +133,7 @@ const STATISTICS: [Statistic; 4] = [
     Statistic::P99,
 ];
 
-/// What the table of statistics shows of an arm or a step.
+/// Columns of the table of statistics for an arm or a step.
 struct Figures<'a> {
     results: u64,
     failed: u64,

@@ -1,6 +1,6 @@
 //! JUnit XML for continuous integration: a suite of thresholds, one of searches, and one of criteria of validity.
 //!
-//! What failed is a failure. What has no answer, undecided or not to be judged, is an error: a failure would say that a limit was exceeded,
+//! A failure is a failure. A case without an answer, undecided or not to be judged, is an error: a failure would say that a limit was exceeded,
 //! and a case that is skipped would leave the job green while the exit code is not 0. A criterion that does not hold is an error where the
 //! run is invalid for it; where the run is not, it is skipped with its reason. Where nothing of all this fails and the verdict is yet not
 //! that the run passed, the verdict is a case of its own: a job's result is that of the exit code. A suite's
@@ -22,7 +22,7 @@ struct Case {
     problem: Option<(Problem, String)>,
 }
 
-/// What became of a case that did not pass.
+/// Problem of a case that did not pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Problem {
     Failure,
@@ -81,7 +81,7 @@ fn suite(view: &RunView, name: &str, cases: &[Case]) -> String {
     )
 }
 
-/// What the run came to, as an error if it did not pass; none where it did.
+/// The run's verdict, as an error if it did not pass; none where it did.
 fn verdict_case(view: &RunView) -> Vec<Case> {
     let verdict = &view.summary.verdict;
     let case = Case {

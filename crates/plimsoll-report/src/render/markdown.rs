@@ -86,7 +86,7 @@ pub fn render(view: &RunView) -> String {
     parts.join("\n")
 }
 
-/// What components and machine used, and what else held them up.
+/// Resources of components and machine, and other things that held them up.
 fn resources(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     let components = figures::components(summary);
@@ -113,7 +113,7 @@ fn resources(summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// What gives way first in each arm; empty where nobody asked.
+/// The bottleneck of each arm; empty where nobody asked.
 fn bottleneck(summary: &Summary) -> String {
     let arms = cause::of_arms(summary);
     let mut text = String::new();
@@ -132,7 +132,7 @@ fn bottleneck(summary: &Summary) -> String {
     }
 }
 
-/// What the methods `levels` and `capacity` found.
+/// Results of the methods `levels` and `capacity`.
 fn levels_and_capacity(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
@@ -230,7 +230,7 @@ fn added(summary: &Summary) -> Table {
     table
 }
 
-/// What to do about each criterion that does not hold.
+/// Advice on each criterion that does not hold.
 fn broken(summary: &Summary) -> String {
     let broken = summary.validity.iter().filter(|row| !row.ok);
     let items: String = broken

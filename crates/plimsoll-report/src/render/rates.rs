@@ -11,12 +11,12 @@ use plimsoll_base::units::format_number;
 pub(super) struct PerIteration(f64);
 
 impl PerIteration {
-    /// What the arm's iterations had; of a search, those of the trial that stands for it.
+    /// Exchanges of the arm's iterations; of a search, those of the trial that stands for it.
     pub(super) fn of_arm(arm: &ArmSummary) -> Self {
         Self::of(arm.by_step.values(), arm.sent)
     }
 
-    /// What the iterations of levels had at most: where a level fails, its iterations end early, and it was offered whole ones all the same.
+    /// Most exchanges of the iterations of levels: where a level fails, its iterations end early, and it was offered whole ones all the same.
     pub(super) fn of_levels(levels: &[LevelSummary]) -> Self {
         let each = levels
             .iter()
@@ -46,7 +46,7 @@ impl PerIteration {
         number(iterations_per_s.map(|rate| self.exchanges(rate)))
     }
 
-    /// What throughput counts, where that must be said.
+    /// Unit of throughput, where that must be said.
     pub(super) fn unit(self) -> &'static str {
         if self.is_several() {
             " exchanges/s"
@@ -76,7 +76,7 @@ pub(super) fn rate_head(differ: bool) -> &'static str {
     if differ { "iterations/s" } else { "rate/s" }
 }
 
-/// What the axes of a chart of throughput over rates count, as a further sentence of its caption.
+/// Unit of the axes of a chart of throughput over rates, as a further sentence of its caption.
 pub(super) fn axes(differ: bool) -> &'static str {
     match differ {
         true => " Across: iterations offered per second; upwards: exchanges per second.",
@@ -84,7 +84,7 @@ pub(super) fn axes(differ: bool) -> &'static str {
     }
 }
 
-/// What rates count, for every arm of which that must be said.
+/// Unit of rates, for every arm of which that must be said.
 pub(super) fn said(summary: &Summary) -> Vec<String> {
     let of_arm = |(name, arm): (&String, &ArmSummary)| {
         let per_iteration = PerIteration::of_arm(arm);

@@ -1,4 +1,4 @@
-//! What else than its processor time held a component up, what servers say of themselves, and the machine below all: tables that several
+//! Resources beside processor time that held a component up, servers' own statistics, and the machine below all: tables that several
 //! renderers show.
 
 use super::table::Table;
@@ -87,7 +87,7 @@ pub(super) fn servers(summary: &Summary) -> Option<Table> {
     table("server", &OF_SERVER, &rows)
 }
 
-/// What is known of each component and arm, in order of the components.
+/// A property of each component and arm, in order of the components.
 fn rows<T>(summary: &Summary, of: impl Fn(&ComponentSummary) -> T) -> Vec<(String, String, T)> {
     let mut rows = Vec::new();
     for (arm, figures) in &summary.arms {

@@ -25,7 +25,7 @@ impl Table {
         }
     }
 
-    /// The same, with these columns holding words.
+    /// This table, with these columns holding words.
     pub(super) fn with_words(mut self, columns: &'static [usize]) -> Self {
         self.words = columns;
         self
@@ -41,7 +41,7 @@ impl Table {
         self.to_text_within(usize::MAX)
     }
 
-    /// The same in lines of at most so many characters, if each column alone fits: columns that find no room follow below, once more behind the
+    /// This table in lines of at most so many characters, if each column alone fits: columns that find no room follow below, once more behind the
     /// names of their rows.
     pub(super) fn to_text_within(&self, width: usize) -> String {
         let widths = self.widths();

@@ -26,7 +26,7 @@ pub fn render(view: &RunView) -> String {
     render_within(view, usize::MAX)
 }
 
-/// The same for a terminal of so many columns.
+/// Renders a run for a terminal of so many columns.
 #[must_use]
 pub fn render_within(view: &RunView, width: usize) -> String {
     let table = |shown| table(shown, width);
@@ -134,7 +134,7 @@ fn verdict(summary: &Summary) -> String {
     }
 }
 
-/// What gives way first in each arm; empty where nobody asked.
+/// The bottleneck of each arm; empty where nobody asked.
 fn bottleneck(summary: &Summary) -> String {
     let arms = cause::of_arms(summary);
     let mut text = String::new();

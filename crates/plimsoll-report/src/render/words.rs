@@ -14,7 +14,7 @@ use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use plimsoll_base::visible::in_line;
 use std::collections::BTreeSet;
 
-/// What stands where there is no sample.
+/// Sign in place of a missing sample.
 pub(super) const NOTHING: &str = "–";
 
 /// A time, or the sign for none.
@@ -114,7 +114,7 @@ pub(super) fn validity_limit(row: &ValidityRow) -> String {
     format!("{sign} {}", validity_value(Some(row.limit), row))
 }
 
-/// What follows from a difference; what is undecided always says what could have been found.
+/// Conclusion from a difference; an undecided one always says what could have been found.
 pub(crate) fn conclusion(difference: &Difference) -> String {
     let name = difference.verdict.name();
     let words = match difference.verdict {
@@ -181,7 +181,7 @@ pub(super) fn mark(summary: &Summary, arm: &str, time: &str, figure: &str) -> &'
     }
 }
 
-/// What the signs mean; empty when none is shown.
+/// Meaning of the signs; empty when none is shown.
 pub(super) fn mark_legend(summary: &Summary) -> &'static str {
     let of_arms = |row: &&ValidityRow| {
         let mut affects = row.affects.iter();

@@ -93,7 +93,7 @@ fn more_than(difference: &Difference) -> Option<u32> {
     u32::try_from(needed.saturating_sub(blocks).max(1)).ok()
 }
 
-/// What follows from an interval of 95 % and one of 90 %.
+/// Conclusion from an interval of 95 % and one of 90 %.
 #[must_use]
 pub fn verdict_of(interval: Interval, one_sided: Interval, margin: f64) -> DifferenceVerdict {
     if one_sided.within(margin) {

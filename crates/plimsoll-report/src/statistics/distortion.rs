@@ -24,7 +24,7 @@ pub enum Figure {
     Max,
 }
 
-/// What was added to how many times.
+/// Time added, to how many times.
 #[derive(Debug, Clone)]
 pub struct Lengthening {
     /// In how many cases at most more than so many seconds were added.
@@ -38,7 +38,7 @@ pub struct Lengthening {
 pub struct Distortion {
     /// Which figure.
     pub figure: Figure,
-    /// What was recorded.
+    /// The recorded value.
     pub value: f64,
     /// By how much of it at most it is too large.
     pub by: f64,
@@ -85,7 +85,7 @@ impl Figure {
 }
 
 impl Lengthening {
-    /// What was added is known case by case.
+    /// A lengthening that is known case by case.
     #[must_use]
     pub fn of(added: &TimeHistogram) -> Self {
         let mut beyond = added.count();
@@ -142,7 +142,7 @@ impl Lengthening {
         (value, bounds.fold(f64::INFINITY, f64::min))
     }
 
-    /// What is not known in sum is at most the largest times themselves.
+    /// A lengthening that is not known in sum is at most the largest times themselves.
     #[expect(clippy::cast_precision_loss, reason = "a mean of times")]
     fn of_mean(&self, ranks: &Ranks) -> (f64, f64) {
         let count = ranks.count as f64;
@@ -174,7 +174,7 @@ impl Distortion {
         matches!(self.figure, Figure::Max | Figure::Of(Statistic::P999))
     }
 
-    /// What follows for the figure.
+    /// Effect on the figure.
     #[must_use]
     pub fn effect(&self) -> Effect {
         if self.by <= self.allowed() {

@@ -30,9 +30,9 @@ pub struct ResponseTimes {
 /// A quantile of response times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantile {
-    /// What it is at least, in seconds.
+    /// Lower bound, in seconds.
     pub value: f64,
-    /// What it is at most; `None`: without limit.
+    /// Upper bound; `None`: without limit.
     pub at_most: Option<f64>,
 }
 

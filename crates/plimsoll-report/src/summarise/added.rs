@@ -1,4 +1,4 @@
-//! What each arm adds to the baseline: one difference per figure, over the blocks in which that figure stands in both arms.
+//! Differences of each arm from the baseline: one per figure, over the blocks in which that figure stands in both arms.
 
 use super::blocks::Blocks;
 use crate::record::{

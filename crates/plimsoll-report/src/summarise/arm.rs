@@ -197,7 +197,7 @@ fn response_times<'a>(
     merged
 }
 
-/// What failed, the most frequent first.
+/// Failures, the most frequent first.
 fn failures(arm: &ArmData) -> Vec<FailureSummary> {
     let results = with_result(arm.steps.values());
     let told = arm

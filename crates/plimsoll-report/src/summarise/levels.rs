@@ -9,7 +9,7 @@ use crate::record::{
 };
 use crate::{bearing, bottleneck, validity};
 
-/// What each level gave, ascending, and what validity says of it. `named` are the levels of the experiment, by number from 1.
+/// Results of each level, ascending, and their validity. `named` are the levels of the experiment, by number from 1.
 pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>, Vec<ValidityRow>) {
     let (mut levels, mut rows) = (Vec::new(), Vec::new());
     let mut best_per_s: Option<f64> = None;
@@ -33,7 +33,7 @@ pub(super) fn summarise(arm: &ArmBlocks, named: &[Level]) -> (Vec<LevelSummary>,
     (levels, rows)
 }
 
-/// What gives way first, from all levels together; `None` where nothing was sent.
+/// The bottleneck, from all levels together; `None` where nothing was sent.
 pub(super) fn attribute(arm: &ArmBlocks, levels: &[LevelSummary], cpus: u32) -> Option<Bottleneck> {
     let points = levels.iter().filter_map(|level| {
         let data = arm.blocks.get(&level.level).filter(|data| data.sent > 0)?;

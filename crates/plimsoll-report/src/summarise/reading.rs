@@ -1,4 +1,4 @@
-//! What a metric was: a percentile from the times themselves, with its interval; all else from the summary.
+//! Values of metrics: a percentile from the times themselves, with its interval; all else from the summary.
 
 use crate::metric::{Metric, Percentile, Reading};
 use crate::record::{ArmData, ArmSummary};
@@ -16,7 +16,7 @@ pub enum FailuresAreJudged {
     Here,
 }
 
-/// What `metric` was in a load, or in the level of it that the metric is of, whose data are `data`; `figures` are those of the arm.
+/// Value of `metric` in a load, or in the level of it that the metric is of, whose data are `data`; `figures` are those of the arm.
 #[must_use]
 pub fn read(
     metric: &Metric,

@@ -2,7 +2,7 @@
 //! descriptors did not run out.
 //!
 //! A segment that was sent again made one exchange longer, or none, if it was another program's in the same network namespace.
-//! What could not connect for want of a port or a descriptor never reached the target: it is missing from every figure.
+//! An exchange that could not connect for want of a port or a descriptor never reached the target: it is missing from every figure.
 
 use super::reach;
 use super::row::{self, Finding};
@@ -83,7 +83,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     rows
 }
 
-/// What rows of this criterion have in common.
+/// Words that rows of this criterion share.
 const OURS: Finding = Finding {
     criterion: 6,
     name: "",

@@ -142,7 +142,7 @@ mod tests {
         assert!(judge(&arm).iter().all(|row| !row.ok));
     }
 
-    /// What rules the p99 out breaks the criterion, on however few arrivals that rests.
+    /// A lag that rules the p99 out breaks the criterion, on however few arrivals that rests.
     #[test]
     fn a_late_tail_is_never_praised() {
         let (mut lag, mut response) = ([20; 500], [20_000; 500]);

@@ -21,7 +21,7 @@ const OF_EXCHANGES: [TimeKind; 3] = [
 /// The parts of a service time: what may distort that may distort them.
 const OF_SERVICE: [TimeKind; 2] = [TimeKind::FirstByteTime, TimeKind::BodyTime];
 
-/// What is left of an arm when its load was another than the planned one: its resources only.
+/// Figures that are left of an arm when its load was another than the planned one: its resources only.
 const FIGURES: [&str; 20] = [
     "response_time",
     "service_time",
@@ -106,7 +106,7 @@ pub(crate) fn list(labels: impl IntoIterator<Item = &'static str>) -> String {
     }
 }
 
-/// The same effect on each of these.
+/// One effect on each of these paths.
 pub(super) fn paths<'a>(paths: impl IntoIterator<Item = &'a str>, effect: Effect) -> Vec<Reached> {
     let paths = paths.into_iter().map(str::to_owned);
     let reached = |path| Reached {
@@ -136,7 +136,7 @@ pub(super) fn of_exchanges(arm: &ArmData, cases: u64) -> Vec<Reached> {
     lengthened(arm, |_| cases)
 }
 
-/// The same, where `cases` says how many of so many.
+/// Figures that may be distorted, where `cases` says how many of so many.
 fn lengthened(arm: &ArmData, cases: impl Fn(u64) -> u64) -> Vec<Reached> {
     let kinds = OF_EXCHANGES.into_iter().chain(OF_SERVICE);
     let distorted = kinds.flat_map(|kind| {

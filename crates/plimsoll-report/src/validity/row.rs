@@ -3,7 +3,7 @@
 use super::reach::{Reached, Standing};
 use crate::record::{Bias, Effect, Sense, ValidityRow};
 
-/// What a criterion looked at on one arm.
+/// Observation of a criterion on one arm.
 pub(super) struct Finding {
     pub criterion: u32,
     pub name: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Finding {
     pub sense: Sense,
     /// One sentence for when it holds.
     pub good: String,
-    /// What it means and what to do when it does not.
+    /// Its meaning, and what to do when it does not hold.
     pub bad: String,
 }
 

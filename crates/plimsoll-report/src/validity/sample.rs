@@ -53,7 +53,7 @@ pub(crate) fn spread(name: &str, slow: f64) -> ArmData {
     arm(name, &histogram(times))
 }
 
-/// What rows mean for one metric of the arm `a`.
+/// Effect of rows on one metric of the arm `a`.
 pub(crate) fn effect(rows: &[ValidityRow], path: &str) -> Effect {
     effect_on(rows, "a", &Metric::parse(path).unwrap())
 }

@@ -21,7 +21,7 @@ struct Change {
     share: f64,
     /// By how much it changed, in seconds.
     by: f64,
-    /// What it was in each half, in seconds.
+    /// Its value in each half, in seconds.
     halves: (f64, f64),
 }
 

@@ -119,7 +119,7 @@ fn found(across: &Across, wanted: Statistic) -> Difference {
     found.find(|(figure, _)| *figure == wanted).unwrap().1
 }
 
-/// What a run's own comparison rules out is not concluded on here either.
+/// A block that a run's own comparison rules out is not concluded on here either.
 #[test]
 fn too_few_blocks_of_those_that_were_made_are_no_sample() {
     let mut summary = fixture::COMPARE.summary.clone();
@@ -165,7 +165,7 @@ fn an_arm_that_is_not_there_is_named_with_those_that_are() {
     insta::assert_snapshot!(refused(None), @"run: it has several arms: write `run:ARM` with one of direct, gateway, everything");
 }
 
-/// What a number of blocks finds takes that number of blocks.
+/// Blocks that an effect takes find that effect.
 #[test]
 fn blocks_for_an_effect_are_the_inverse_of_what_blocks_find() {
     let summary = &fixture::COMPARE.summary;

@@ -138,7 +138,7 @@ fn check(path: &str, expected: &str) {
     );
 }
 
-/// What is wrong with a committed example, if anything is. Like [`check`], but figures may differ in their last digits, as mathematical functions do between machines.
+/// Problem of a committed example, if it has one. Like [`check`], but figures may differ in their last digits, as mathematical functions do between machines.
 fn check_example(name: &str, expected: &str) -> Option<String> {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&made, expected).unwrap();

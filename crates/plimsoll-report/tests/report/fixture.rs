@@ -299,7 +299,7 @@ fn add_second(data: &mut ArmData, t: f64, times: SecondOfTimes, failed: u64) {
     merge_times(&mut data.times, &of_arm.into());
 }
 
-/// What one step did in a second.
+/// Results of one step in a second.
 fn step_second(times: SecondOfTimes, failed: u64) -> StepTally {
     let sent = RATE as u64;
     let mut step = StepTally::default();

@@ -12,7 +12,7 @@ use plimsoll_report::threshold::Bound;
 use plimsoll_report::view::RunView;
 use std::collections::BTreeSet;
 
-/// What may stand where.
+/// Rule for the content of an element.
 struct Rule {
     element: &'static str,
     required: &'static [&'static str],

@@ -347,7 +347,7 @@ fn without_a_median_nothing_is_left() {
     assert_eq!(all.verdict.result, VerdictResult::Invalid);
 }
 
-/// What stands above criteria that do not hold says which figures they leave.
+/// The sentence above criteria that do not hold says which figures they leave.
 #[test]
 fn a_run_without_thresholds_says_which_figures_can_be_used() {
     let mut data = block("a", 100, 1_000);

@@ -22,7 +22,7 @@ pub enum Coding {
 /// The methods whose answers are packed.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 
-/// What is not packed, by how its type begins; but [`SVG`] is.
+/// Types that are not packed, by how they begin; but [`SVG`] is.
 const PACKED_KINDS: [&[u8]; 11] = [
     b"image/",
     b"audio/",
@@ -66,7 +66,7 @@ fn is_wanted_gzip(element: &[u8]) -> bool {
 }
 
 impl Answer {
-    /// The same, packed; `None` if it is none of those that are.
+    /// This answer, packed; `None` if it is none of those that are.
     pub fn packed(&self) -> Option<Self> {
         let body = &self.bytes[self.fields_end + END_OF_HEAD..];
         let is_packable = matches!(self.status, 200..=203 | 206..=299);

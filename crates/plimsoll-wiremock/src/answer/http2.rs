@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::{CONNECTION, HeaderName, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, Response, StatusCode, Version};
 
-/// What HTTP/2 has no place for (RFC 9113, section 8.2.2), besides names without a constant.
+/// Fields that HTTP/2 has no place for (RFC 9113, section 8.2.2), besides names without a constant.
 const OF_CONNECTIONS: [HeaderName; 3] = [CONNECTION, TRANSFER_ENCODING, UPGRADE];
 
 impl Answer {

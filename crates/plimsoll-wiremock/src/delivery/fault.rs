@@ -3,7 +3,7 @@
 use super::Ending;
 use crate::reader::{Node, Problems};
 
-/// What happens to the connection instead of an answer.
+/// Fault of the connection instead of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It closes without a byte.
@@ -52,7 +52,7 @@ impl Fault {
         }
     }
 
-    /// The same where no head can be sent by itself, as on a connection of HTTP/2.
+    /// Bytes sent where no head can be sent by itself, as on a connection of HTTP/2.
     pub fn garbage(self) -> &'static [u8] {
         match self {
             Self::EmptyResponse | Self::ConnectionResetByPeer => b"",
@@ -60,7 +60,7 @@ impl Fault {
         }
     }
 
-    /// What is sent before the connection ends. A client that wanted it closed is promised no chunks.
+    /// Bytes sent before the connection ends. A client that wanted it closed is promised no chunks.
     pub fn bytes(self, closes: Closes) -> Vec<u8> {
         let head: &[u8] = match (self, closes) {
             (Self::EmptyResponse | Self::ConnectionResetByPeer, _) => return Vec::new(),

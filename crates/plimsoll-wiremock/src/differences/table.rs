@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// What is shown of a text.
+/// The shown part of a text.
 fn cut(text: &str) -> Cow<'_, str> {
     let by_characters = text
         .char_indices()

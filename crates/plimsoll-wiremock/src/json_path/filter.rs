@@ -120,7 +120,7 @@ fn any(
 }
 
 impl Operand {
-    /// What it stands for; `None` where its path leads nowhere.
+    /// Its value; `None` where its path leads nowhere.
     fn value<'v>(
         &'v self,
         here: &'v Json<'v>,

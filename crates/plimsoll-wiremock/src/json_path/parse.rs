@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Filters within filters.
 const DEEPEST: usize = 32;
 
-/// What is left to read.
+/// The text that is left to read.
 struct Reader<'a> {
     rest: &'a str,
     depth: usize,
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Ok(JsonPath { segments })
     }
 
-    /// What follows a dot: a name, `*`, or a function.
+    /// The segment behind a dot: a name, `*`, or a function.
     fn name(&mut self) -> Result<Segment, String> {
         if self.eat("*") {
             return Ok(Segment::Wildcard);
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Function::of(name, parameters).map(Segment::Function)
     }
 
-    /// What stands in brackets.
+    /// The segment in brackets.
     fn bracket(&mut self) -> Result<Segment, String> {
         self.expect("[")?;
         self.space();

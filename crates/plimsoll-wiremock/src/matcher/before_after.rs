@@ -86,7 +86,7 @@ fn read(
     })))
 }
 
-/// What a string property says, by a parser whose error is the message.
+/// Value of a string property, by a parser whose error is the message.
 fn parsed<T>(
     node: &Node<'_>,
     parse: fn(&str) -> Result<T, String>,

@@ -5,7 +5,7 @@ use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
 use crate::reader::{Node, Object, Problems};
 
-/// What an expression counts that turns back, beside those that do not: it may take many steps of a short value.
+/// Weight of an expression that turns back, beside those that do not: it may take many steps of a short value.
 const WEIGHT_OF_TURNING_BACK: usize = 200;
 
 /// A whole-value regular expression.

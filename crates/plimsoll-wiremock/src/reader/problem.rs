@@ -1,4 +1,4 @@
-//! What is wrong with a stub mapping: one problem is one place in one JSON document.
+//! A problem of a stub mapping: one place in one JSON document.
 //!
 //! Which file the document came from is added by whoever read it.
 
@@ -24,7 +24,7 @@ pub struct StubProblem {
     pub pointer: String,
     /// The kind of problem.
     pub kind: ProblemKind,
-    /// What is wrong, in words.
+    /// The problem, in words.
     pub message: String,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for StubProblem {
 pub struct FileProblem {
     /// The file, as the user would name it: its path below the root directory.
     pub file: String,
-    /// What is wrong in it.
+    /// The problem in it.
     pub problem: StubProblem,
 }
 

@@ -1,4 +1,4 @@
-//! What a mapping's `metadata.plimsoll` adds to WireMock: how a stub behaves as a service under load does. WireMock ignores metadata, so the
+//! Our additions to WireMock in a mapping's `metadata.plimsoll`: how a stub behaves as a service under load does. WireMock ignores metadata, so the
 //! same file loads there.
 //!
 //! Each kind of behaviour is a file of its own; this one lists them. How an answer is sent is left to `delivery`.

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 pub enum Body {
     Text(String),
     Bytes(Vec<u8>),
-    /// What a file holds.
+    /// Content of a file.
     File(Vec<u8>),
     /// A file whose name is a template.
     FileNamed(String),

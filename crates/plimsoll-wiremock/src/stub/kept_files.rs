@@ -29,7 +29,7 @@ pub struct UnreadFile {
     pub(super) is_template: bool,
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug)]
 pub enum FileBody {
     Bytes(Vec<u8>),
@@ -56,7 +56,7 @@ impl KeptFiles {
         Ok(self.lock().get(name, stamp))
     }
 
-    /// The same, but read if it is not kept, which may take its time. It may be no template.
+    /// A file's content, read if it is not kept, which may take its time. It may be no template.
     fn read(&self, name: &str, is_template: bool) -> Result<Arc<FileBody>, String> {
         let stamp = self.files.stamp(name)?;
         if let Some(body) = self.lock().get(name, stamp) {

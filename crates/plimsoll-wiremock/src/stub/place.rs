@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug, Default)]
 pub struct Place(AtomicU32);
 
-/// What a [`Place`] holds before its stub has answered.
+/// Value of a [`Place`] before its stub has answered.
 const UNKNOWN: u32 = 0;
 
 impl Place {

@@ -16,7 +16,7 @@ use crate::template::model::Model;
 use plimsoll_http::{ConnectionOptions, ResponseHead, Url, encode, hop};
 use serde_json::Value;
 
-/// What a request says of its sender if its client's word does not count.
+/// Sender of a request where its client's word does not count.
 pub const USER_AGENT: &str = concat!("plimsoll-mock/", env!("CARGO_PKG_VERSION"));
 
 /// Fields that frame a request or lead it, which a stub cannot add.
@@ -26,7 +26,7 @@ pub const FRAMING: &[&str] = &["Content-Length", "Expect", "Trailer"];
 #[derive(Debug, Clone)]
 pub struct Proxy {
     base: Template,
-    /// What is taken off the start of the path.
+    /// Prefix that is taken off the path.
     prefix: String,
     additional: Vec<(String, Template)>,
     removed: Vec<String>,
@@ -36,32 +36,32 @@ pub struct Proxy {
     pub parameters: Value,
 }
 
-/// What a forwarded request says in `Host`.
+/// `Host` of a forwarded request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostField {
     /// The host that it is sent to.
     #[default]
     Target,
-    /// What its client said.
+    /// The client's.
     Client,
 }
 
-/// What a forwarded request says in `User-Agent`.
+/// `User-Agent` of a forwarded request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UserAgentField {
     /// The mock.
     #[default]
     Own,
-    /// What its client said.
+    /// The client's.
     Client,
 }
 
 /// How a request is sent on: what the mock says of itself and of its client.
 #[derive(Debug, Clone, Copy)]
 pub struct Forwarding<'a> {
-    /// What stands in `Host`.
+    /// Its `Host`.
     pub host: HostField,
-    /// What stands in `User-Agent`.
+    /// Its `User-Agent`.
     pub user_agent: UserAgentField,
     /// The only codings that `Accept-Encoding` may name; without them it passes unchanged.
     pub encodings: Option<&'a [String]>,
@@ -78,7 +78,7 @@ pub struct Forwarded {
     pub head: Vec<u8>,
 }
 
-/// What else of a response a proxying stub needs.
+/// Further parts of a response that a proxying stub needs.
 #[derive(Debug)]
 pub struct Rest<'a> {
     /// Header fields that the stub adds.
@@ -278,7 +278,7 @@ fn compile(
     }
 }
 
-/// What of an `Accept-Encoding` is known.
+/// The known codings of an `Accept-Encoding`.
 fn kept_codings(value: &[u8], known: &[String]) -> String {
     let value = String::from_utf8_lossy(value);
     let codings = value.split(',').map(str::trim);

@@ -20,7 +20,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use multipart_pattern::MultipartPattern;
 
-/// What WireMock 3.13 has and this version does not.
+/// Properties that WireMock 3.13 has and this version does not.
 const LATER: &[&str] = &["customMatcher"];
 
 /// A pattern of requests; the default matches every one.
@@ -31,7 +31,7 @@ pub struct RequestPattern {
     /// The pattern of its method.
     pub method: MethodPattern,
     headers: Vec<(String, Several)>,
-    /// What few patterns ask for, apart, so that the others are small.
+    /// Properties that few patterns have, apart, so that the others are small.
     more: Option<Box<More>>,
 }
 

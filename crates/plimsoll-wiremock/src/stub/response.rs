@@ -17,7 +17,7 @@ use crate::surroundings::Surroundings;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What a stub answers.
+/// Response of a stub.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub status: u16,

@@ -43,7 +43,7 @@ enum Content {
     },
 }
 
-/// What a response is for one request.
+/// A response for one request.
 #[derive(Debug)]
 pub enum Rendered {
     /// The answer.
@@ -59,14 +59,14 @@ pub struct Unread {
     pub file: UnreadFile,
     head: AnswerBuilder,
     now: Timestamp,
-    /// What is left of the draw.
+    /// The rest of the draw.
     draw: Draw,
 }
 
-/// What templates see of a request beside itself.
+/// Facts of a request that templates see beside itself.
 #[derive(Debug)]
 pub struct Occasion<'a> {
-    /// What time it is.
+    /// The time.
     pub now: Timestamp,
     /// Its randomness.
     pub draw: Draw,
@@ -74,7 +74,7 @@ pub struct Occasion<'a> {
     pub id: &'a OnceCell<StubId>,
 }
 
-/// What of a response is the same for every request.
+/// Parts of a response that are equal for every request.
 #[derive(Debug)]
 pub struct Plain<'a> {
     /// Its status.
@@ -159,7 +159,7 @@ impl Templated {
             .unwrap_or_else(|error| Rendered::Answer(Answer::text(500, &error)))
     }
 
-    /// The same once its file was read.
+    /// The answer once its file was read.
     pub fn answer_with(
         &self,
         request: &Request<'_>,
@@ -231,7 +231,7 @@ impl FileBody {
     }
 }
 
-/// What templates of a stub with this URL pattern see of a request.
+/// The request as templates of a stub with this URL pattern see it.
 pub fn model<'a>(
     request: &'a Request<'a>,
     url: &'a UrlPattern,
@@ -249,7 +249,7 @@ pub fn model<'a>(
     }
 }
 
-/// What the variables of a path template stand for.
+/// Values of the variables of a path template.
 fn variables<'a>(url: &'a UrlPattern, path: &'a str) -> Vec<(&'a str, &'a str)> {
     let UrlPattern::PathTemplate(template) = url else {
         return Vec::new();

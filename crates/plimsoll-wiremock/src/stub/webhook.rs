@@ -189,7 +189,7 @@ impl Webhook {
         })
     }
 
-    /// What is sent for one request; the error says why nothing is.
+    /// The call for one request; the error says why there is none.
     pub fn call(
         &self,
         model: &Model<'_>,

@@ -18,7 +18,7 @@ enum Word<'a> {
     Option(&'a str),
 }
 
-/// What stands in `{{…}}`: a value, or a call.
+/// The content of `{{…}}`: a value, or a call.
 pub fn output(text: &str, place: Place) -> Result<Expression, String> {
     let words = words(text)?;
     let name = match words.first() {

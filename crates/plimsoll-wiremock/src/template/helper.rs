@@ -85,7 +85,7 @@ const HELPERS: &[&[Helper]] = &[
     xml_path::HELPERS,
 ];
 
-/// What WireMock 3.13 has and this version does not.
+/// Helpers that WireMock 3.13 has and this version does not.
 const LATER: &[&str] = &["embedded", "include", "partial", "precompile"];
 
 /// The helper of this name.
@@ -102,7 +102,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         .flat_map(|family| family.iter().map(|helper| helper.name))
 }
 
-/// What to say of a name that is no helper.
+/// Message on a name that is no helper.
 pub fn unknown(name: &str) -> String {
     if LATER.contains(&name) {
         format!("the helper `{name}` is not available in this version")
@@ -138,7 +138,7 @@ fn regex(compiled: Result<JavaRegex, String>) -> Prepared {
     compiled.map_or(Prepared::Nothing, |regex| Prepared::Regex(Box::new(regex)))
 }
 
-/// What WireMock prints in the place of a value that a helper cannot give.
+/// WireMock's text in the place of a value that a helper cannot give.
 fn error_text<'a>(message: &str) -> Value<'a> {
     Value::text(format!("[ERROR: {message}]"))
 }

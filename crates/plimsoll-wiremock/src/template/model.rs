@@ -1,4 +1,4 @@
-//! What a template sees of a request: `request` and `parameters`. Nothing is computed that no template asks for.
+//! A request as a template sees it: `request` and `parameters`. Nothing is computed that no template asks for.
 
 use super::value::{Origin, Part as ModelPart, Value};
 use crate::java_set;
@@ -20,13 +20,13 @@ use std::rc::Rc;
 pub struct Model<'a> {
     /// The request.
     pub request: &'a Request<'a>,
-    /// What templates call it.
+    /// Its name in templates.
     pub request_name: &'static str,
-    /// What the variables of the stub's `urlPathTemplate` stand for.
+    /// Values of the variables of the stub's `urlPathTemplate`.
     pub variables: Vec<(&'a str, &'a str)>,
     /// `transformerParameters` of the stub.
     pub parameters: &'a Json,
-    /// What time it is.
+    /// The time.
     pub now: Timestamp,
     /// The randomness of this request.
     pub draw: RefCell<Draw>,
@@ -69,7 +69,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What only `request` has.
+    /// Members that only `request` has.
     fn of_request(&self, name: &str) -> Option<Value<'a>> {
         let request = self.request;
         Some(match name {
@@ -90,7 +90,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// What `request` and `request.requestLine` have.
+    /// Members that `request` and `request.requestLine` have.
     fn of_line(&self, name: &str) -> Option<Value<'a>> {
         let request = self.request;
         Some(match name {
@@ -180,7 +180,7 @@ fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
     Value::Map(names.into_iter().filter_map(entry).collect())
 }
 
-/// What a template sees of a part.
+/// A part as a template sees it.
 fn of_part<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
     Some(match name {
         "name" => Value::text(part.name()?),

@@ -224,7 +224,7 @@ impl<'a> Parser<'_, 'a> {
         })))
     }
 
-    /// What follows a block's beginning, up to its end: the body and what comes after `else`.
+    /// The rest of a block, up to its end: the body and the part behind `else`.
     fn rest(&mut self, tag: Tag<'a>, depth: usize) -> Result<(Vec<Part>, Vec<Part>), String> {
         let (body, end) = self.sequence(depth + 1)?;
         let end = end.ok_or_else(|| unclosed(&tag))?;
@@ -274,7 +274,7 @@ fn check_end(start: &Tag<'_>, end: &Tag<'_>) -> Result<(), String> {
     ))
 }
 
-/// What follows `else`, empty if nothing does.
+/// The text behind `else`, empty if there is none.
 fn else_of(inner: &str) -> Option<&str> {
     let rest = inner.strip_prefix("else")?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest.trim())

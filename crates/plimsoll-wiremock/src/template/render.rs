@@ -1,6 +1,6 @@
 //! Evaluates a compiled template for one request, and says what a helper is that it calls.
 //!
-//! What a template is compiled to is `render/program.rs`, where names are looked for `render/scope.rs`. Which helpers there are is left to `helper`.
+//! Compiled templates are `render/program.rs`, the look-up of names is `render/scope.rs`. Which helpers there are is left to `helper`.
 
 pub(super) mod program;
 pub(super) mod scope;
@@ -41,7 +41,7 @@ pub struct Helper {
     pub(super) prepare: Prepare,
 }
 
-/// What a helper gives.
+/// Result of a helper.
 pub(super) type Outcome<'a> = Result<Value<'a>, Failure>;
 
 /// Which argument is made ready before the first request, if it is written out.
@@ -60,7 +60,7 @@ pub(super) enum Prepare {
     SoapXPath,
 }
 
-/// What was made ready.
+/// A value made ready.
 #[derive(Debug, Clone)]
 pub enum Prepared {
     Nothing,
@@ -344,7 +344,7 @@ impl From<String> for Failure {
     }
 }
 
-/// What a helper has made, about.
+/// Approximate bytes of a helper's result.
 fn bytes_of(value: &Value<'_>) -> usize {
     match value {
         Value::Text(Cow::Owned(text)) => text.len(),

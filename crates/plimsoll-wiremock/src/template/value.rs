@@ -1,4 +1,4 @@
-//! What expressions give. Unlike JSON, a request's parts are several things at once: a text that prints, and what it is made of.
+//! Values of expressions. Unlike JSON, a request's parts are several things at once: a text that prints, and the parts that it consists of.
 
 pub(super) mod print;
 
@@ -42,7 +42,7 @@ pub enum Value<'a> {
     Node(Rc<XmlNode>),
     /// The nodes of XML that a path found: prints the first.
     Nodes(Rc<[Rc<XmlNode>]>),
-    /// What a part of the template stands on: see `model`.
+    /// A part of the request's model: see `model`.
     Model(Part),
 }
 
@@ -70,7 +70,7 @@ impl Origin {
 /// The parts of the model that are no values themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What a template sees without asking further.
+    /// The root of the model.
     Root,
     Request,
     RequestLine,

@@ -3,7 +3,7 @@
 
 use crate::java_regex::JavaRegex;
 
-/// What is a date where no pattern is given: XMLUnit tries a dozen ISO patterns and those of the machine's language, which all begin like this (in US English).
+/// Date texts where no pattern is given: XMLUnit tries a dozen ISO patterns and those of the machine's language, which all begin like this (in US English).
 const ANY: &str = r"^[ \t]*-?[0-9]+(?:-[ \t]*-?[0-9]+-|/[ \t]*-?[0-9]+/)[ \t]*-?[0-9]+";
 
 /// Letters that stand for numbers.

@@ -1,7 +1,7 @@
 //! Whether two documents are the same, as XMLUnit compares for WireMock: comments, white space around texts and the order of elements with different
 //! names do not count. Each kind of difference can be exempted by XMLUnit's name for it.
 //!
-//! What the expected document does not say is not compared: no namespace is any namespace.
+//! Parts that the expected document does not have are not compared: no namespace is any namespace.
 
 pub use super::placeholder::Placeholders;
 use super::placeholder::Wanted;
@@ -10,7 +10,7 @@ use crate::budget::{Budget, TooCostly};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-/// What names of elements and attributes are.
+/// Meaning of names of elements and attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Awareness {
     /// Namespace and local name.
@@ -38,7 +38,7 @@ pub struct Rules {
 pub struct Expected {
     document: Document,
     rules: Rules,
-    /// What texts and attributes ask for, by their places.
+    /// Expectations of texts and attributes, by their places.
     wanted: HashMap<Place, Wanted>,
 }
 
@@ -256,7 +256,7 @@ impl Comparison<'_> {
         Ok(true)
     }
 
-    /// What an item contains, without comments and white space, in the order of names; one name in document order or in that of its texts.
+    /// Content of an item, without comments and white space, in the order of names; one name in document order or in that of its texts.
     fn contents(&self, document: &Document, place: Place) -> Result<Vec<Place>, TooCostly> {
         let counts = |place: &Place| match document.kind(*place) {
             Kind::Comment(_) => false,
@@ -320,7 +320,7 @@ struct Attribute<'d> {
 }
 
 impl Attribute<'_> {
-    /// What it is found by.
+    /// Name that it is found by.
     fn name(&self, awareness: Awareness) -> (Option<&str>, &str) {
         match awareness {
             Awareness::Strict => (self.namespace, self.local),

@@ -1,4 +1,4 @@
-//! What is asked of a text before it is parsed as XML: whether parsing it would cost more than its length allows. A parser compares each attribute
+//! Limits of a text before it is parsed as XML: whether parsing it would cost more than its length allows. A parser compares each attribute
 //! of an element with the others, copies the prefixes in scope to each element that declares one, and writes an entity out wherever it stands.
 
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ pub(super) fn most_parts(bytes: usize) -> usize {
     PARTS + bytes / BYTES_A_PART
 }
 
-/// What a document would cost; the error says which limit it exceeds.
+/// Checks the cost of a document; the error says which limit it exceeds.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let length = text.len();
     let most = SIGNS + length / BYTES_A_SIGN;
@@ -55,7 +55,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What the tags of a text add up to.
+/// Sums over the tags of a text.
 #[derive(Default)]
 struct Cost<'t> {
     parts: usize,

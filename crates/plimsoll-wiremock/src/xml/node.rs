@@ -16,7 +16,7 @@ pub struct Here<'d> {
     namespace: Option<Declaration>,
 }
 
-/// What is walked, and how far.
+/// A walk over a document, as far as it has come.
 #[derive(Debug)]
 pub struct Walk<'d> {
     pub document: &'d Document,

@@ -26,12 +26,12 @@ const SIGNS_A_STEP: usize = 8;
 pub struct XPath {
     expression: Expr,
     naming: Naming,
-    /// What an element on the way counts, and what anything else.
+    /// Weight of an element on the way; of anything else the next field.
     element: usize,
     weight: usize,
 }
 
-/// What an expression gives.
+/// Result of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// The places of nodes, in document order.
@@ -77,7 +77,7 @@ impl XPath {
         })
     }
 
-    /// What it gives for a document.
+    /// Its result for a document.
     pub fn find(&self, document: &Document) -> Result<Found, Failure> {
         let lookup = |prefix: &str| match &self.naming {
             Naming::Expanded(prefixes) => {

@@ -5,7 +5,7 @@ use super::date_text;
 use crate::budget::TooCostly;
 use crate::java_regex::JavaRegex;
 
-/// What opens and closes placeholders.
+/// Delimiters of placeholders.
 #[derive(Debug, Clone)]
 pub struct Placeholders(JavaRegex);
 
@@ -32,7 +32,7 @@ impl Placeholders {
         Ok(Self(JavaRegex::compile(&pattern)?))
     }
 
-    /// What a text asks for; the error says what is wrong with its regular expression or date pattern.
+    /// Expectation of a text; the error names the problem of its regular expression or date pattern.
     pub fn read(&self, text: &str) -> Result<Wanted, String> {
         let groups = self.0.groups(text).map_err(|error| error.to_string())?;
         let Some(&[keyword, argument, ..]) = groups.as_deref() else {

@@ -24,7 +24,7 @@ pub fn beginning(document: &Document, place: Place, bytes: usize) -> String {
     print(document, place, Layout::Lines, bytes)
 }
 
-/// The same without lines and indentation.
+/// The document without lines and indentation.
 pub fn compact(document: &Document, place: Place) -> String {
     print(document, place, Layout::Compact, usize::MAX)
 }
@@ -56,7 +56,7 @@ struct Printer<'d> {
     out: String,
 }
 
-/// What is left to print.
+/// A step that is left to print.
 enum Step<'d> {
     Item(Place, usize),
     Close(&'d str, usize),

@@ -31,7 +31,7 @@ pub struct Args {
 enum Format {
     /// For people.
     Text,
-    /// The same as JSON.
+    /// The comparison as JSON.
     Json,
 }
 

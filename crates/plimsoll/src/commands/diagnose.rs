@@ -22,7 +22,7 @@ pub struct Args {
 enum Format {
     /// For people.
     Text,
-    /// The same as JSON.
+    /// The diagnosis as JSON.
     Json,
 }
 

@@ -161,7 +161,7 @@ pub fn open_tyk(path: &Path, strict: bool) -> Result<(Tyk, GatewayConfig, Vec<St
     with_surroundings(path, |around| Tyk::open(path, strict, around))
 }
 
-/// What is around a configuration in this file.
+/// Surroundings of a configuration in this file.
 fn with_surroundings<T>(path: &Path, read: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let directory = path.parent().unwrap_or(Path::new(""));
     read(Surroundings {

@@ -137,7 +137,7 @@ fn total(flags: &Flags, said: &Said) -> Duration {
     }
 }
 
-/// What hey calls an error, in its form.
+/// An end that hey calls an error, in its form.
 fn describe(flags: &Flags, end: End) -> String {
     let what = match end {
         End::TooManyRedirects => "stopped after 10 redirects".to_owned(),
@@ -161,7 +161,7 @@ fn without_answer(outcome: Outcome) -> String {
     }
 }
 
-/// What Go's library says, for which scripts look.
+/// The words of Go's library, for which scripts look.
 fn words_of_go(reason: Reason) -> Option<&'static str> {
     Some(match reason.class() {
         OutcomeClass::TimedOut => {
@@ -177,7 +177,7 @@ fn words_of_go(reason: Reason) -> Option<&'static str> {
     })
 }
 
-/// What hey has no words for.
+/// Explains ends for which hey has no words.
 fn explain(flags: &Flags, said: &Said) {
     let redirects = said.results.statuses.iter();
     let redirects = redirects.filter(|(status, _)| is_redirect(Outcome::Answered(**status)));

@@ -35,7 +35,7 @@ enum Format {
     Text,
     /// One offline page with a chart.
     Html,
-    /// The same as JSON.
+    /// The history as JSON.
     Json,
 }
 
@@ -86,7 +86,7 @@ fn recorded(dir: &Path) -> Result<Vec<Recorded>, Failure> {
     }
 }
 
-/// What is meant, or the only one there is.
+/// The series that is meant, or the only one there is.
 fn only(
     wanted: Option<String>,
     known: impl Iterator<Item = String>,

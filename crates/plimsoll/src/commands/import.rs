@@ -78,7 +78,7 @@ fn refuse_beyond(size: Size, bytes: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What exists is not overwritten: it may be the recording itself, or an import that was worked on since.
+/// Never overwrites a file: it may be the recording itself, or an import that was worked on since.
 fn create(path: &Path, text: &str) -> Result<(), Failure> {
     let file = std::fs::File::create_new(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));

@@ -28,7 +28,7 @@ const CURL_FOLLOWS: u32 = 50;
 /// With a rate the model is open: arrivals do not wait for answers. Without one it is closed, with as many users as connections.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to request, such as `http://127.0.0.1:8080/path`.
+    /// URL to request, such as `http://127.0.0.1:8080/path`.
     #[arg(required_unless_present = "curl")]
     url: Option<String>,
     /// Arrivals per second, `500` or `90/min`; without it every connection sends as fast as it is answered.
@@ -76,7 +76,7 @@ pub struct Args {
     common: run::Common,
 }
 
-/// What is spoken on connections, and how they are secured.
+/// Protocol of connections, and their security.
 #[derive(Debug, clap::Args)]
 struct Security {
     /// HTTP/2: agreed on over TLS, with prior knowledge without it.

@@ -1,4 +1,4 @@
-//! What is said before a plan is carried out: its ceilings, what may go wrong on this host, and that it cannot reach what it states.
+//! Sentences before a plan is carried out: its ceilings, what may go wrong on this host, and that it cannot reach what it states.
 
 use crate::commands::doctor;
 use crate::exit::Failure;
@@ -7,7 +7,7 @@ use plimsoll_experiment::Experiment;
 use plimsoll_lab::doctor::Stored;
 use plimsoll_lab::preflight::{HostFacts, Outlook, Warning, look};
 
-/// What happens to a plan that cannot reach a rate that it states.
+/// Treatment of a plan that cannot reach a rate that it states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreachable {
     /// It is refused.
@@ -32,7 +32,7 @@ pub fn outlooks(experiment: &Experiment) -> Vec<Outlook> {
 /// Says what bounds each arm; gives the warnings to record with the run.
 ///
 /// # Errors
-/// What the plan states and cannot reach, if that is refused.
+/// Rates that the plan states and cannot reach, if that is refused.
 pub fn conclude(outlooks: &[Outlook], unreachable: Unreachable) -> Result<Vec<Warning>, Failure> {
     for line in ceilings(outlooks) {
         out::note(&format!("plan: {line}"));
@@ -55,7 +55,7 @@ pub fn conclude(outlooks: &[Outlook], unreachable: Unreachable) -> Result<Vec<Wa
     Ok(warnings)
 }
 
-/// What bounds each arm, a line each; arms of which the same is said share it.
+/// Ceilings of each arm, a line each; arms with equal ones share it.
 pub fn ceilings(outlooks: &[Outlook]) -> Vec<String> {
     let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
     for outlook in outlooks {

@@ -32,7 +32,7 @@ fn ranges(text: &str) -> Result<Ranges, String> {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// What `run` ends with.
+    /// The text that `run` ends with.
     Text,
     /// One offline page.
     Html,

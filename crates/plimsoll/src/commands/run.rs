@@ -29,7 +29,7 @@ pub struct Args {
     common: Common,
 }
 
-/// What every run can be told.
+/// Options of every run.
 #[derive(Debug, clap::Args)]
 pub struct Common {
     /// Directory for the record of this run; must not exist (default: `runs/`, name, time and id)

@@ -1,4 +1,4 @@
-//! What `plimsoll mock` and `plimsoll gateway` share: how they say where they listen, and how many shards they get.
+//! Shared parts of `plimsoll mock` and `plimsoll gateway`: how they say where they listen, and how many shards they get.
 
 use crate::exit::Failure;
 use crate::out;

@@ -59,7 +59,7 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     experiment(&loaded.map_err(|problems| Failure::Input(problems.to_string()))?)
 }
 
-/// The same document as JSON and nothing else, which is parsed again only if it is none.
+/// This document as JSON and nothing else; it is parsed again only if it is none.
 fn json(document: Document, name: &str, text: &str) -> Result<Document, Failure> {
     if document.is_json() {
         return Ok(document);

@@ -1,4 +1,4 @@
-//! What the board knows: the last second and a bounded history.
+//! The board's memory: the last second and a bounded history.
 
 use plimsoll_base::visible::in_line;
 use plimsoll_lab::{Ahead, Numbered, Progress, SecondProgress};
@@ -11,7 +11,7 @@ const HISTORY: usize = 120;
 pub struct Board {
     /// The experiment's name.
     pub experiment: String,
-    /// What goes on while there is no load.
+    /// The activity while there is no load.
     pub phase: String,
     /// The newest note.
     pub note: String,
@@ -92,7 +92,7 @@ impl Board {
     }
 }
 
-/// What the file and others have named, as it may stand on the board.
+/// A name from the file or elsewhere, as it may stand on the board.
 fn shown(name: &str) -> String {
     in_line(name).into_owned()
 }

@@ -87,7 +87,7 @@ fn heading(board: &Board) -> Vec<Span<'_>> {
     spans
 }
 
-/// What goes on, a bar, and beside it, where it can be read, how far that is.
+/// The activity, a bar, and beside it, where it can be read, how far that is.
 fn progress_line(frame: &mut Frame, area: Rect, board: &Board) {
     let Some(second) = &board.second else {
         return frame.render_widget(Line::from(board.phase.as_str()), area);
@@ -124,7 +124,7 @@ fn bar_line(done: f64, width: u16) -> Line<'static> {
     Line::from(vec!["━".repeat(filled).cyan(), "─".repeat(rest).dim()])
 }
 
-/// What is left beyond the load; of a search also what it has found.
+/// The rest beyond the load; of a search also its bounds so far.
 fn ahead(board: &Board, place: &Place) -> Option<Line<'static>> {
     let t = board.second.as_ref().map_or(0.0, |second| second.t);
     let (what, left) = super::beyond(&place.ahead, t)?;
@@ -163,7 +163,7 @@ fn load_line(second: &SecondProgress) -> Line<'static> {
     ])
 }
 
-/// What has failed since the load began, and how; `None` where nothing has.
+/// Failures since the load began, and how; `None` where there are none.
 fn failed_line(second: &SecondProgress) -> Option<Line<'static>> {
     if second.failed_so_far == 0 {
         return None;
@@ -351,7 +351,7 @@ mod tests {
         insta::assert_snapshot!(drawn(&[began, Progress::Second(several_steps)]));
     }
 
-    /// What stood on the bar could not be read where it is filled.
+    /// Text on the bar could not be read where it is filled.
     #[test]
     fn no_text_stands_on_the_bar() {
         let began = Progress::BlockStarted {

@@ -71,7 +71,7 @@ fn numbers_of_users_are_levels_too() {
     assert_eq!(level(&summary, 1)["bearing"], Value::Null);
 }
 
-/// What runs first is the seed's choice, and the report's order is not.
+/// The first level is the seed's choice, and the report's order is not.
 #[test]
 fn levels_in_random_order_are_shown_ascending() {
     let workspace = slow(

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Variables of whoever runs the experiment.
 const KEY: &str = "K3y-of-the-env";
-/// What a file holds.
+/// Content of a file.
 const PASSWORD: &str = "pass\"word, quoted";
 /// More than a pipe takes.
 const LINES: usize = 100_000;

@@ -1,4 +1,4 @@
-//! What a run says of itself while it goes on: the endpoint for Prometheus, and what is pushed by OTLP.
+//! Metrics of a run in progress: the endpoint for Prometheus, and the push by OTLP.
 
 use crate::program::{Finished, Workspace, exchange, get};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;

@@ -1,4 +1,4 @@
-//! What is said before anything is sent: a plan's own ceiling, and that it cannot reach what it states.
+//! Sentences before anything is sent: a plan's own ceiling, and that it cannot reach what it states.
 
 use crate::program::{Server, Workspace};
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// A directory of its own for one test.
 pub struct Workspace(TempDir);
 
-/// What a program that ended had to say.
+/// Output of a program that has ended.
 #[derive(Debug)]
 pub struct Finished {
     pub code: Option<i32>,
@@ -178,7 +178,7 @@ impl Server {
         Self::spawn(workspace.command(args))
     }
 
-    /// The same, and what it says on standard error goes into a file of the workspace.
+    /// Starts `plimsoll` with its standard error in a file of the workspace.
     pub fn start_told(workspace: &Workspace, log: &str, args: &[&str]) -> Self {
         let log = std::fs::File::create(workspace.path().join(log)).unwrap();
         let mut command = workspace.command(args);
@@ -186,7 +186,7 @@ impl Server {
         Self::spawn(command)
     }
 
-    /// The same, and nobody reads what it says on standard output, where it does not announce itself either: where it listens is looked up
+    /// Starts `plimsoll` with a standard output that is not read, and on which it does not announce itself either: where it listens is looked up
     /// in the log.
     pub fn start_unread(workspace: &Workspace, log: &str, args: &[&str]) -> Self {
         let file = std::fs::File::create(workspace.path().join(log)).unwrap();
@@ -210,7 +210,7 @@ impl Server {
         server
     }
 
-    /// The same, with so many descriptors.
+    /// Starts `plimsoll` with so many descriptors.
     pub fn start_with_descriptors(workspace: &Workspace, limit: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");
         command

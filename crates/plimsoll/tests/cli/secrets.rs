@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// How late the API answers.
 const DELAY: Duration = Duration::from_millis(1000);
-/// What the stub of the API is known by.
+/// Id of the API's stub.
 const API: &str = "5d83b7a3-2f0e-4a4d-9a53-8f8f0e4a9c11";
 /// Looks at something that has to come; beyond so many it never will.
 const LOOKS: usize = 200_000;

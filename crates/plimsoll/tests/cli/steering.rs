@@ -2,7 +2,7 @@
 
 use crate::program::Workspace;
 
-/// What a terminal would obey: the title, the screen, the way back over a line, the direction of what follows.
+/// Characters that a terminal would obey: the title, the screen, the way back over a line, the direction of the text after.
 const STEERING: [char; 6] = ['\u{1b}', '\u{7}', '\u{9b}', '\r', '\u{7f}', '\u{202e}'];
 
 /// Fails if the command says something that steers, or does not say these texts.

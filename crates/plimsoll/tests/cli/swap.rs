@@ -85,7 +85,7 @@ fn ask(address: SocketAddr, kept: bool, over: &AtomicBool) -> u64 {
     count
 }
 
-/// What is answered, as far as it is.
+/// The answer, as far as it came.
 pub fn told(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     let mut answer = Vec::new();

@@ -3,7 +3,7 @@
 use crate::program::{Server, Workspace};
 use std::path::Path;
 
-/// What `openssl dgst -sha256 -sign` makes of `{"sub":"ann"}` and the key of the test data.
+/// Output of `openssl dgst -sha256 -sign` for `{"sub":"ann"}` and the key of the test data.
 const BY_OPENSSL: &str = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4ifQ.I-vHCmMRCSrJwN08sFgdPO1IoZIeg6-cbyR4OXyS9mjrwUSRSfikSjpcP2Z6nuu1rMoamVqRRgEDMYkzI7es6PGJ8lAsI7vJyubV1_HjpU5dJrAVwjKduCmSMfo4n1SYiSluXlesTcCkl6v4BzZNo4ZH2qA5qQcxtzeekpWO91jeMZL3DcJlyZyKLEAI9YBImxhK63tR4Y2wUO8VYJ0q_QpIte-M9CQZRnPovUpHKYFvETShGMHqgyPMnc6FmUwyn9mzI5QxAya7shsJFqHH_BNWhUkFaARdWkWfk0DPaYtTSai5M1Lhfl3B-KJWZ3gsBFgqxSpEqcenjHmkX86IxQ";
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use std::process::Child;
 
-/// What an arm did, by its own account.
+/// An arm's own account of its exchanges.
 #[derive(Debug)]
 struct Account {
     arm: Value,

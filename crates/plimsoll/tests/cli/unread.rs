@@ -10,7 +10,7 @@ use std::time::Duration;
 const RECORDS: u64 = 400;
 /// Bytes of the path of each; a pipe has 64 KiB.
 const PATH: usize = 1000;
-/// What the gateway grants its standard output, and as much again for a busy host.
+/// Time that the gateway grants its standard output, and as much again for a busy host.
 const BOUND: Duration = Duration::from_secs(15);
 
 /// The mock and the gateway, whose standard output is full.

@@ -1,4 +1,4 @@
-//! What is named and is no file: each command says so at once, and what to write instead.
+//! Names of files that are no files: each command says so at once, and what to write instead.
 
 use crate::program::{Finished, Workspace};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What keeps a run from being believed is provoked, and the right criterion named.
+//! Conditions that keep a run from being believed are provoked, and the right criterion named.
 
 use crate::processes::now;
 use crate::program::{Server, Workspace, signal};
@@ -168,7 +168,7 @@ fn too_few_ports() {
     assert!(broken.contains(&6), "{broken:?}");
 }
 
-/// What was measured before a component died is there, and says so.
+/// The data from before a component died are there, and say so.
 #[test]
 fn a_run_whose_component_died() {
     let workspace = Workspace::new();

@@ -35,7 +35,7 @@ pub struct Case {
     /// Whether the sender closes after the message.
     pub cut: bool,
     pub expect: String,
-    /// What else is said, by key.
+    /// Further keys, by name.
     pub more: BTreeMap<String, String>,
 }
 

@@ -71,7 +71,7 @@ pub fn write(stream: &mut TcpStream, bytes: &[u8], delivery: Delivery) {
     }
 }
 
-/// What a server did, in words: the statuses, then `open` if the canary was answered, else `close`.
+/// A server's behaviour in words: the statuses, then `open` if the canary was answered, else `close`.
 pub fn outcome(received: Option<&[u8]>, to_head: bool) -> String {
     let Some(received) = received else {
         return "hangs".to_owned();

@@ -1,4 +1,4 @@
-//! What the peers did when it was last recorded: `observed.txt`, one line per case.
+//! The peers' behaviour when it was last recorded: `observed.txt`, one line per case.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The peers, in the order of the columns.
 pub const PEERS: [&str; 3] = ["hyper", "nginx", "HAProxy"];
 
-/// What was recorded.
+/// The record.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// The versions, by peer.

@@ -1,4 +1,4 @@
-//! The same requests to hyper, nginx and HAProxy. What they do is recorded for the document and changes with their versions:
+//! The requests of the cases, sent to hyper, nginx and HAProxy. Their behaviour is recorded for the document and changes with their versions:
 //! the test wants only that they run, and that what all must refuse or take is so.
 
 use crate::case::Case;

@@ -12,12 +12,12 @@ pub fn topics() -> Vec<Topic> {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/strictness/cases/requests"))
 }
 
-/// What identifies a case among all topics.
+/// Identity of a case among all topics.
 pub fn key(topic: &Topic, case: &Case) -> String {
     format!("{}: {}", topic.title, case.name)
 }
 
-/// What `server` does with a case.
+/// Behaviour of `server` with a case.
 pub fn observe(server: SocketAddr, case: &Case, delivery: Delivery, patience: Duration) -> String {
     let mut bytes = case.message.clone();
     if !case.cut {
@@ -27,7 +27,7 @@ pub fn observe(server: SocketAddr, case: &Case, delivery: Delivery, patience: Du
     outcome(received.as_deref(), case.message.starts_with(b"HEAD "))
 }
 
-/// What the gateway is expected to do.
+/// Expected behaviour of the gateway.
 pub fn gateway_expected(case: &Case) -> &str {
     case.more.get("gateway").unwrap_or(&case.expect)
 }

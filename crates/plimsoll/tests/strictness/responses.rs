@@ -13,7 +13,7 @@ pub fn topics() -> Vec<Topic> {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/strictness/cases/responses"))
 }
 
-/// What the upstream sends to the next request for `/case`.
+/// The upstream's answer to the next request for `/case`.
 struct Script {
     message: Vec<u8>,
     cut: bool,

@@ -219,7 +219,7 @@ fn is_word(token: &str) -> bool {
     first.is_some_and(|first| first.is_alphabetic() || first == '_')
 }
 
-/// What a tree of `use` imports: each path, and the name that it is known by.
+/// Imports of a tree of `use`: each path, and the name that it is known by.
 fn leaves(above: &[String], tree: &[String]) -> Vec<(Place, String)> {
     let mut path = above.to_vec();
     let mut at = 0;

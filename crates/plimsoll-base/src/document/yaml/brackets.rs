@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::str::Chars;
 
-/// What separates values in brackets, of which a parser may take so many before it tells what is there.
+/// Separators of values in brackets, of which a parser may take so many before it tells what is there.
 const MARKS: [char; 6] = ['[', ']', '{', '}', ',', ':'];
 pub(super) const MOST_MARKS: usize = 16 * 1024;
 
@@ -18,7 +18,7 @@ pub(super) struct Watched<'a> {
     watch: Rc<Watch>,
 }
 
-/// What a parser has told of the characters that it took.
+/// A parser's account of the characters that it took.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     /// How many characters it has told of.

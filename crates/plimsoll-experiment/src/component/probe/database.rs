@@ -11,7 +11,7 @@ use tokio_postgres::Config;
 
 /// Redis's own port.
 const REDIS_PORT: u16 = 6379;
-/// What `sslmode` may say of a connection in plaintext.
+/// Values of `sslmode` for a connection in plaintext.
 const IN_CLEAR: [&str; 3] = ["disable", "allow", "prefer"];
 
 /// A PostgreSQL server.
@@ -150,7 +150,7 @@ fn without_password(url: &str) -> (String, Option<&str>) {
     }
 }
 
-/// What a password is made of; the outer `None`: it may not be that.
+/// Template of a password; the outer `None`: it may not be that.
 fn password(
     loader: &mut Loader<'_>,
     component: &str,

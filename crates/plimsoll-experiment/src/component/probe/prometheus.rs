@@ -13,7 +13,7 @@ pub struct PrometheusProbe {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// What is asked for.
+    /// Path of the request.
     pub path: String,
     /// Whose names it uses.
     pub exporter: Exporter,

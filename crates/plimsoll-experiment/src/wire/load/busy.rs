@@ -8,7 +8,7 @@ use deserr::{
 use plimsoll_base::document::suggestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// What becomes of an arrival that finds no idle virtual user.
+/// Fate of an arrival that finds no idle virtual user.
 #[derive(Debug, Clone, Copy)]
 pub enum BusyWire {
     /// It waits in the queue.

@@ -38,7 +38,7 @@ pub(in crate::analytics) fn as_msgpack(entry: &Entry<'_>) -> Vec<u8> {
 /// A field's name in JSON, and in Go.
 type Name = (&'static str, &'static str);
 
-/// What a form can write. Fields of objects follow each other until `close`.
+/// Output form of a record. Fields of objects follow each other until `close`.
 trait Form {
     fn text(&mut self, name: Name, text: &str);
     fn number(&mut self, name: Name, number: i64);
@@ -143,7 +143,7 @@ fn traffic_and_latency(form: &mut impl Form, entry: &Entry<'_>) {
     form.close();
 }
 
-/// What Tyk does not have.
+/// Fields that Tyk does not have.
 fn our_own(form: &mut impl Form, entry: &Entry<'_>) {
     form.text(("id", "ID"), &entry.id());
     form.text(("ended", "Ended"), entry.ending);

@@ -13,10 +13,10 @@ use tokio::runtime::{Builder, Runtime};
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What sends requests to one collector, from a thread that may wait.
+/// Sender of requests to one collector, from a thread that may wait.
 pub(super) struct Exporter {
     to: Endpoint,
-    /// What the gateway is called as a service.
+    /// The gateway's name as a service.
     service: String,
     runtime: Runtime,
     parts: Parts,
@@ -153,7 +153,7 @@ pub(super) fn write_text(any: &mut Message<'_>, value: impl AsRef<[u8]>) {
     any.bytes(STRING, value);
 }
 
-/// What an answer means for so many records (OpenTelemetry Protocol specification, "OTLP/HTTP Response").
+/// Meaning of an answer for so many records (OpenTelemetry Protocol specification, "OTLP/HTTP Response").
 fn meant(answer: &Answer, records: usize) -> Tried {
     let why = format!("answered with status {}", answer.status);
     match answer.status {

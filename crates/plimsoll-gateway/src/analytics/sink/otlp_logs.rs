@@ -18,7 +18,7 @@ mod field {
     pub(super) const SPAN_ID: u32 = 10;
 }
 
-/// What the gateway is called as a service.
+/// The gateway's name as a service.
 const SERVICE: &str = "plimsoll-gateway";
 /// `SEVERITY_NUMBER_INFO`
 const INFO: u64 = 9;

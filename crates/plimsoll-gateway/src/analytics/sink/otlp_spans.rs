@@ -85,7 +85,7 @@ fn write(entry: &Entry<'_>, trace: Context, span: &mut Message<'_>) {
     }
 }
 
-/// What went wrong: on the server's side of HTTP a status from 500 on, or an exchange that was cut off.
+/// The error of an exchange: on the server's side of HTTP a status from 500 on, or an exchange that was cut off.
 fn error<'a>(entry: &Entry<'a>) -> Option<Cow<'a, str>> {
     match entry.status {
         _ if entry.aborted => Some(entry.ending.into()),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Records of interrupted loads that are known at most.
 pub(super) const REMEMBERED: usize = 64 * 1024;
 
-/// What a sink made of some records.
+/// Outcome of some records at a sink.
 #[derive(Debug)]
 pub(in crate::analytics) enum Tried {
     Taken,
@@ -29,7 +29,7 @@ pub(in crate::analytics) enum Tried {
 pub(in crate::analytics) struct Parts {
     /// Records, by id, of a load that was interrupted, which need not be tried again; whether they were taken.
     settled: HashMap<String, bool>,
-    /// What the sink objected to first.
+    /// The sink's first objection.
     why: Option<String>,
 }
 

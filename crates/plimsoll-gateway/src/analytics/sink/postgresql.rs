@@ -86,7 +86,7 @@ impl super::Sink for Sink {
     }
 }
 
-/// What went wrong.
+/// Error of writing.
 #[derive(Debug, thiserror::Error)]
 enum WriteError {
     #[error("{}", told(.0))]
@@ -110,7 +110,7 @@ impl WriteError {
     }
 }
 
-/// What PostgreSQL said, if it was that; the error by itself says only that it was. Its details are left out: they have the values of rows.
+/// PostgreSQL's words, if it was that; the error by itself says only that it was. Its details are left out: they have the values of rows.
 fn told(error: &Error) -> String {
     use std::error::Error as _;
     match (error.as_db_error(), error.source()) {

@@ -23,7 +23,7 @@ const KEPT: u64 = 24 * 60 * 60;
 pub(super) struct Sink {
     config: RedisSink,
     connection: Option<Connection>,
-    /// What the word is kept under.
+    /// Key of the word.
     word_key: String,
     fence: Fence,
     in_doubt: Option<InDoubt>,

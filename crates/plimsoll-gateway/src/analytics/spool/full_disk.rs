@@ -1,4 +1,4 @@
-//! What becomes of a spool whose disk is full, and has room again.
+//! A spool whose disk is full, and has room again.
 
 use super::tests::{all, entry};
 use super::*;
@@ -16,7 +16,7 @@ fn full(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::StorageFull.into())
 }
 
-/// The same from the first record on.
+/// Room for nothing from the first record on.
 fn full_after_the_beginning(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     if bytes == MAGIC {
         write_all(file, bytes)

@@ -88,7 +88,7 @@ pub(super) fn redacted(c: &mut Checker<'_>, block: Option<&AnalyticsBlock>) -> V
     names.to_vec()
 }
 
-/// What of each body is recorded in detail.
+/// Bytes of each body that are recorded in detail.
 fn body(c: &mut Checker<'_>, at: &Path, block: &AnalyticsBlock) -> usize {
     let Some(detailed) = &block.detailed else {
         return RECORDED_BODY;
@@ -152,7 +152,7 @@ fn redis_sink(c: &mut Checker<'_>, at: &Path, block: &RedisBlock) -> Option<Redi
     })
 }
 
-/// What is said beside a URL.
+/// Password written beside a URL.
 fn password(c: &mut Checker<'_>, at: &Path, written: Option<&SecretText>) -> Password {
     if let Some(SecretText::Plain(text)) = written
         && let Some(message) = Purpose::Password.objection(text)

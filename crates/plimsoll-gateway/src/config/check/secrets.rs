@@ -1,4 +1,4 @@
-//! What secrets mean: files and variables are read, and what AWS keeps is noted for the refresher.
+//! Values of secrets: files and variables are read, and those that AWS keeps are noted for the refresher.
 
 use super::super::surroundings::Surroundings;
 use super::super::wire::secrets::{AwsBlock, CredentialsBlock, SecretText, SecretsBlock};
@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What AWS' own variables are called.
+/// Names of AWS' own variables.
 const REGIONS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_SECRETS_MANAGER";
 
@@ -58,7 +58,7 @@ pub(crate) fn of_another(
     c.into_problems().or_ok((secrets, keeping))
 }
 
-/// What says where secrets of AWS are asked for; comes before any secret.
+/// Address of AWS' service for secrets; comes before any secret.
 pub(super) fn places(c: &mut Checker<'_>, block: Option<&SecretsBlock>) {
     let written = block.and_then(|block| block.region.clone());
     let variables = || REGIONS.iter().find_map(|name| variable(c.around, name));

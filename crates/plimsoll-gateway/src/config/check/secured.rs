@@ -10,7 +10,7 @@ use plimsoll_http::tls::{
     ClientTls, Identity, TlsError, TlsSettings, TlsVersion, Trust, certificates,
 };
 
-/// What connections to these endpoints are secured by; nothing in plaintext, or where it cannot be said.
+/// TLS of connections to these endpoints; none in plaintext, or where it cannot be said.
 pub(super) fn upstream_tls(
     c: &mut Checker<'_>,
     at: &Path,
@@ -123,7 +123,7 @@ fn authorities(c: &mut Checker<'_>, at: &Path, block: &UpstreamTlsBlock) -> Opti
     }
 }
 
-/// What the gateway shows to who asks for a certificate.
+/// Certificate that the gateway shows to servers that ask for one.
 struct ToShow {
     identity: Identity,
     /// Of certificate and key.

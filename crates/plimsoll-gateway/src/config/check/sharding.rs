@@ -79,10 +79,10 @@ pub(super) fn asks_for_certificates(wire: &GatewayFile) -> bool {
     })
 }
 
-/// What is wrong if they cannot be.
+/// The problem where they cannot be told apart.
 pub(super) const NOBODY_ASKS: &str = "no listener asks clients for certificates, so nobody could be told apart: write `tls: { clients: required, … }` on one";
 
-/// What identifies a client.
+/// Properties that identify a client.
 pub(super) fn order(c: &mut Checker<'_>, wire: &GatewayFile) -> Arc<[Kind]> {
     let words = wire
         .identity

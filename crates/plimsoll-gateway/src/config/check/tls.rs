@@ -16,7 +16,7 @@ use std::sync::Arc;
 use x509_parser::prelude::{CertificateRevocationList, FromDer as _, X509Certificate};
 use x509_parser::time::ASN1Time;
 
-/// What a block means; nothing where that cannot be said.
+/// TLS of a block; none where that cannot be said.
 pub(super) fn tls(
     c: &mut Checker<'_>,
     at: &Path,
@@ -183,7 +183,7 @@ fn trust(
     }
 }
 
-/// What lists of revoked certificates say together.
+/// Lists of revoked certificates, together.
 #[derive(Default)]
 struct Revocations {
     lists: Vec<plimsoll_http::tls::CertificateRevocationListDer<'static>>,

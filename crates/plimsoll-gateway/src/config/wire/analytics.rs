@@ -13,7 +13,7 @@ pub(in crate::config) struct AnalyticsBlock {
     /// Path of a JSON Lines file; records are appended.
     #[deserr(default)]
     pub(in crate::config) file: Option<String>,
-    /// The same lines on standard output.
+    /// JSON Lines on standard output.
     #[deserr(default)]
     #[schemars(default)]
     pub(in crate::config) stdout: bool,
@@ -138,7 +138,7 @@ pub(in crate::config) struct OtlpBlock {
 #[deserr(deny_unknown_fields)]
 #[schemars(deny_unknown_fields)]
 pub(in crate::config) struct DetailedBlock {
-    /// What of each body is recorded (default 16KiB, at most 1MiB).
+    /// Bytes of each body that are recorded (default 16KiB, at most 1MiB).
     #[deserr(default)]
     pub(in crate::config) body: Option<BytesText>,
 }
@@ -162,7 +162,7 @@ pub(in crate::config) struct SpoolBlock {
 pub(in crate::config) struct TracingBlock {
     /// The collector, `http://host:4318`; `/v1/traces` unless a path is written.
     pub(in crate::config) endpoint: String,
-    /// What this gateway is called there (default `plimsoll-gateway`).
+    /// This gateway's name there (default `plimsoll-gateway`).
     #[deserr(default)]
     pub(in crate::config) service: Option<String>,
     /// Which share of traces gets spans, `1%` (default 100%). By the trace's id, so that all gateways choose the same ones; a trace of which the

@@ -5,7 +5,7 @@ use deserr::Deserr;
 use plimsoll_base::document::{BytesText, DurationText, Entries, ShareText, Text};
 use schemars::JsonSchema;
 
-/// What holds for some paths of a route. Exactly one of `reply`, `exempt`, `deny`, `allow`, `body`, `timeout`, `breaker`,
+/// Rules for some paths of a route. Exactly one of `reply`, `exempt`, `deny`, `allow`, `body`, `timeout`, `breaker`,
 /// `request_fields` and `response_fields`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]

@@ -29,7 +29,7 @@ fn none_of_a_million_comes_to_another_shard_at_length() {
 
 /// The upstreams of the shards `s0`, `s1` and `s2`, by their place in the configuration.
 const UPSTREAMS: [usize; 3] = [2, 0, 1];
-/// What only a client says.
+/// Value that only a client writes.
 const FORGED: &str = "forged";
 
 /// A thousand requests of random clients by each of so many random maps and orders of names.
@@ -78,7 +78,7 @@ fn requests_go_by_certificate_alone(maps: u64) {
     assert!(seen.values().all(|count| *count > maps * 20), "{seen:?}");
 }
 
-/// What becomes of a request.
+/// Outcome of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     To(usize),
@@ -277,7 +277,7 @@ impl Map {
         text
     }
 
-    /// What becomes of a request of who is known by this name.
+    /// Outcome of a request of a client that is known by this name.
     fn expected(&self, known: Option<&Name>, changes: bool) -> Outcome {
         let Some(known) = known else {
             return Outcome::Refused;

@@ -2,7 +2,7 @@
 
 use crate::keys::KeyHash;
 
-/// What every name of an account begins with.
+/// Prefix of every name of an account.
 const PREFIX: &str = "quota-";
 /// Hexadecimal digits of a key's hash.
 const DIGITS: usize = 32;

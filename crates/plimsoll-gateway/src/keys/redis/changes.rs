@@ -1,4 +1,4 @@
-//! What has become of keys here and was not told to Redis yet, and which keys are withdrawn and do not come back by themselves.
+//! Changes of keys here that Redis was not told yet, and which keys are withdrawn and do not come back by themselves.
 //!
 //! A change is applied and noted under one lock, and what others say of a key is taken over under the same: so a key that is withdrawn here
 //! is never made again by an older word of it, however the two meet.
@@ -21,7 +21,7 @@ pub(super) struct Changes {
     everything: bool,
     /// When each key was withdrawn, counted in changes.
     withdrawn: HashMap<KeyHash, u64>,
-    /// The same, in order. Some of them were made again since.
+    /// The withdrawn keys in order. Some of them were made again since.
     order: VecDeque<(KeyHash, u64)>,
     count: u64,
 }
@@ -34,7 +34,7 @@ pub(super) struct Waiting {
     number: u64,
 }
 
-/// What another gateway, or Redis, says of a key.
+/// Another gateway's, or Redis', word on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) hash: KeyHash,
@@ -78,7 +78,7 @@ impl Changes {
         keys.adopt(hash, session, quotas, now);
     }
 
-    /// The same of a Redis that has lost what it knew: what is held here is newer, but for what was withdrawn.
+    /// Hears a Redis that has lost its data: the keys held here are newer, but for those that were withdrawn.
     pub(super) fn hear_after_loss(
         &mut self,
         word: Word,
@@ -100,7 +100,7 @@ impl Changes {
         }
     }
 
-    /// What Redis is to be told now.
+    /// Changes that Redis is to be told now.
     pub(super) fn due(&mut self, keys: &KeyStore) -> Vec<(KeyHash, Waiting)> {
         if std::mem::take(&mut self.everything) {
             for hash in keys.hashes() {

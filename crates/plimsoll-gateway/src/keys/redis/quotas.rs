@@ -1,4 +1,4 @@
-//! What keys have spent of their quotas, added up over all gateways: of each account for itself.
+//! Use of quotas, added up over all gateways: of each account for itself.
 //!
 //! Each gateway counts for itself and hands on what it has counted since; what the others counted comes back. Who has not spent of an account
 //! is told when little is left of it (of any of the quotas that are counted there), and reads what was spent when it reads all keys. So a quota is exceeded by at most what other gateways
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 /// Requests left of a quota, from which on all gateways are told what was spent of it. Above, one that begins with it hears of it in time.
 const NEAR_END: u32 = 1000;
-/// The same as a part of the quota, if that is less: a small quota is none of which everything is told. One request at least.
+/// The near end as a part of the quota, if that is less: a small quota is none of which everything is told. One request at least.
 const NEAR_END_PART: u32 = 10;
 
 /// Of which keys and accounts there may be something to say, or to ask.
@@ -96,7 +96,7 @@ pub(super) fn take_over(sum: &Sum, keys: &KeyStore) {
     keys.learn(sum.account.hash, used);
 }
 
-/// What a key has spent that Redis has not heard of.
+/// Use of a key that Redis has not heard of.
 fn untold(key: &Key) -> Vec<Spending> {
     let accounts = key.accounts().into_iter();
     let spending = accounts.filter_map(|(scope, spent)| {

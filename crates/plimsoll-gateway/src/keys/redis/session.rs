@@ -1,4 +1,4 @@
-//! What is said to Redis and heard from it: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set; what was
+//! The conversation with Redis: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set; the use
 //! spent of quotas under `quota-…`, and in a stream of which of them it was.
 
 use super::account::{Account, scopes_name};
@@ -26,7 +26,7 @@ const GATEWAYS: &str = "plimsoll-gateways";
 const GONE_AFTER: u64 = 5;
 /// A word that a Redis keeps for as long as it forgets nothing: whoever finds none leaves one.
 const EPOCH: &str = "plimsoll-epoch";
-/// What is said of a key in the stream: it was changed and its quota kept, it was made or changed as a whole, it was withdrawn.
+/// Words on a key in the stream: it was changed and its quota kept, it was made or changed as a whole, it was withdrawn.
 const KEPT: &str = "0";
 const MADE: &str = "1";
 const WITHDRAWN: &str = "2";
@@ -44,7 +44,7 @@ pub(super) struct RedisSession {
     fence: Fence,
     /// The last change that was read; `None` before the first connection.
     read: Option<String>,
-    /// The same of what was spent.
+    /// The last use that was read; `None` before the first connection.
     read_spent: Option<String>,
     /// The Redis' word, as it was found last.
     epoch: String,
@@ -52,7 +52,7 @@ pub(super) struct RedisSession {
     dropped: bool,
 }
 
-/// What all gateways together have spent of a quota.
+/// Use of a quota by all gateways together.
 #[derive(Debug)]
 pub(super) struct Sum {
     pub(super) account: Account,
@@ -61,7 +61,7 @@ pub(super) struct Sum {
     pub(super) end: Option<u32>,
 }
 
-/// What a turn begins with.
+/// State at the beginning of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SyncStatus {
     /// Every key of Redis is to be read: it is the first connection, or too much was missed.
@@ -149,7 +149,7 @@ impl RedisSession {
     /// Tells Redis what became of these keys, now or never, those that are gone first; `heard` gets each that it has heard of.
     ///
     /// # Errors
-    /// What keeps those that are left from being told; or a refusal of one, when all others were told.
+    /// Reason that keeps the rest from being told; or a refusal of one, when all others were told.
     pub(super) fn hand_on(
         &mut self,
         due: Vec<(KeyHash, Waiting)>,
@@ -205,7 +205,7 @@ impl RedisSession {
             .collect())
     }
 
-    /// What all gateways together have spent of these accounts: of those of which something was.
+    /// Use of these accounts by all gateways together: of those of which something was used.
     pub(super) fn sums(&mut self, accounts: Vec<Account>) -> RedisResult<Vec<Sum>> {
         let asked = |account: &Account| {
             let mut request = redis::pipe();
@@ -232,7 +232,7 @@ impl RedisSession {
         Ok(sums)
     }
 
-    /// What Redis answers to groups of commands that change nothing; what it has no answer to is left out.
+    /// Redis' answers to groups of commands that change nothing; a command without an answer is left out.
     fn look(&mut self, groups: Vec<Pipeline>) -> RedisResult<Vec<Answers>> {
         match groups.is_empty() {
             true => Ok(Vec::new()),
@@ -303,7 +303,7 @@ impl RedisSession {
         Ok(())
     }
 
-    /// What was spent of quotas that Redis has no key of, by `is_known`: of whoever shows tokens.
+    /// Use of quotas that Redis has no key of, by `is_known`: of callers who show tokens.
     pub(super) fn sums_without_keys(
         &mut self,
         is_known: impl Fn(KeyHash) -> bool,
@@ -331,7 +331,7 @@ impl RedisSession {
         Ok(((next != 0).then_some(next), names))
     }
 
-    /// What was spent of all quotas of these keys.
+    /// Use of all quotas of these keys.
     fn sums_of(&mut self, hashes: &[KeyHash]) -> RedisResult<HashMap<KeyHash, Vec<Sum>>> {
         let account = |hash: KeyHash, scope: Option<String>| Account {
             hash,
@@ -435,7 +435,7 @@ impl RedisSession {
     /// in seconds since 1970, if it does.
     ///
     /// # Errors
-    /// What keeps those that are left from being added; or a refusal of one, when all others were added.
+    /// Reason that keeps the rest from being added; or a refusal of one, when all others were added.
     pub(super) fn add_spent(
         &mut self,
         spent: &[Spending],
@@ -465,7 +465,7 @@ struct Change {
     key: Option<Held>,
 }
 
-/// What Redis is to hold of a key.
+/// Redis' record of a key.
 struct Held {
     session: String,
     /// When it is forgotten, if it is.
@@ -493,7 +493,7 @@ impl Change {
         self.quotas == Becomes::Reset || self.key.is_none()
     }
 
-    /// What Redis is told by the gateway of this name. With the key's quotas those of these scopes end.
+    /// The commands for Redis by the gateway of this name. With the key's quotas those of these scopes end.
     fn said(&self, name: &str, scopes: Vec<String>) -> Pipeline {
         let mut request = redis::pipe();
         let hex = self.hash.to_hex();
@@ -569,7 +569,7 @@ fn forget_quotas(request: &mut Pipeline, hash: KeyHash, scopes: Vec<String>) {
     }
 }
 
-/// What was spent here of a key's quota since it was told last.
+/// Use of a key's quota here since it was told last.
 #[derive(Debug)]
 pub(super) struct Spending {
     pub(super) account: Account,
@@ -584,7 +584,7 @@ impl Spending {
         self.untold.renews == u32::MAX
     }
 
-    /// What Redis is told: it answers with the sum first, and third with when that ends.
+    /// The commands for Redis: it answers with the sum first, and third with when that ends.
     fn said(&self) -> Pipeline {
         let key = self.account.name();
         let mut request = redis::pipe();
@@ -620,7 +620,7 @@ impl Spending {
 /// Entries of a stream: ids, and names and values one after the other.
 type Entries = Vec<(String, Vec<String>)>;
 
-/// What others than `own` say in these entries, one word for each key.
+/// Words of others than `own` in these entries, one for each key.
 fn words(entries: Entries, own: &str) -> HashMap<KeyHash, Word> {
     let mut words = HashMap::new();
     for (_, fields) in entries {
@@ -644,7 +644,7 @@ fn words(entries: Entries, own: &str) -> HashMap<KeyHash, Word> {
     words
 }
 
-/// What a stream of changes has.
+/// Content of a stream of changes.
 struct Stream {
     oldest: Option<String>,
     newest: Option<String>,

@@ -23,11 +23,11 @@ pub(crate) struct BreakerLimits {
     pub(crate) samples: u32,
     /// How long it rejects.
     pub(crate) open_for: Duration,
-    /// What follows the rest.
+    /// State after the rest.
     pub(crate) after: AfterRest,
 }
 
-/// What follows when a breaker has rested.
+/// State when a breaker has rested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterRest {
     /// Half-open: one exchange at a time tries, and its outcome decides.

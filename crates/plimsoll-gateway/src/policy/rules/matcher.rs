@@ -19,7 +19,7 @@ pub(crate) struct PathMatcher {
     against: Against,
 }
 
-/// What is looked for in a path.
+/// Pattern of a path.
 #[derive(Debug, Clone)]
 enum Pattern {
     /// Most patterns are nothing else.
@@ -34,7 +34,7 @@ struct Expression {
     speaks_of_parameters: bool,
 }
 
-/// What the regular expressions of one file may still take, compiled: a few bytes of one may stand for very many, and so do thousands.
+/// Room that the regular expressions of one file may still take, compiled: a few bytes of one may stand for very many, and so do thousands.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     left: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Room {
 impl Room {
     /// Some hundred expressions of usual length.
     const BYTES: usize = 3 << 19;
-    /// What a single one may take.
+    /// Room that a single one may take.
     const OF_ONE: usize = 256 << 10;
 
     pub(crate) fn of_a_file() -> Self {
@@ -58,7 +58,7 @@ impl Room {
     }
 }
 
-/// What a pattern is held against.
+/// Subject of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Against {
     /// What follows the route's own path.

@@ -16,12 +16,12 @@ use plimsoll_base::document::{Entries, Path, Text};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the paths of an API are read by.
+/// Settings by which the paths of an API are read.
 pub(super) struct Reading<'a> {
     pub(super) paths: PathRules,
     /// As it is written.
     pub(super) listen_path: &'a str,
-    /// What a response's head may take in any case.
+    /// Time that a response's head may take in any case.
     pub(super) response_head: Duration,
 }
 
@@ -349,7 +349,7 @@ impl Lists<'_> {
         }
     }
 
-    /// What holds for every path comes last: the first of each kind counts, and those of single paths contain it.
+    /// Rules for every path come last: the first of each kind counts, and those of single paths contain it.
     fn everywhere(&mut self, c: &mut Check<'_>, at: &Path, version: &Version) {
         let everywhere = || Entry {
             at: at.clone(),
@@ -387,7 +387,7 @@ fn body_limit(bytes: u64) -> BodyLimit {
     }
 }
 
-/// What an entry of a list does with requests of one method. Without an action that it knows Tyk closes the path.
+/// Action of an entry of a list on requests of one method. Without an action that it knows Tyk closes the path.
 fn action_of(c: &mut Check<'_>, at: &Path, action: &MethodAction, what: &What) -> What {
     match action.action.as_deref() {
         Some("no_action") => what.clone(),

@@ -9,10 +9,10 @@ use crate::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 
-/// What secures connections to the targets of all APIs: of those with the same terms, the authorities are read once.
+/// TLS of connections to the targets of all APIs: of those with the same terms, the authorities are read once.
 pub(super) struct Securing {
     words: TlsWords,
-    /// What is offered by ALPN. Tyk offers nothing, unless it offers HTTP/2.
+    /// Protocols offered by ALPN. Tyk offers none, unless it offers HTTP/2.
     alpn: &'static [&'static [u8]],
     made: Vec<(Terms, ClientTls)>,
 }
@@ -38,7 +38,7 @@ impl Securing {
         }
     }
 
-    /// What connections to these endpoints are secured by; nothing in plaintext, or after a problem.
+    /// TLS of connections to these endpoints; none in plaintext, or after a problem.
     pub(super) fn upstream_tls(
         &mut self,
         c: &mut Check<'_>,

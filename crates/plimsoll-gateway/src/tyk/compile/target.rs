@@ -13,7 +13,7 @@ pub(super) struct Target {
     /// They speak HTTP/2 and nothing else.
     pub(super) http2: bool,
     pub(super) prepend: String,
-    /// What is forwarded where nothing else is left of a request's path, if that is not a slash.
+    /// Path forwarded where nothing else is left of a request's path, if that is not a slash.
     pub(super) root: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::jwt::key::{Method, VerifyingKey, Written};
 use crate::keys::grant::Policies;
 use crate::policy::token::TokenRules;
 
-/// What an API demands of tokens, if it is open to them.
+/// An API's rules for tokens, if it is open to them.
 pub(super) fn token(c: &mut Check<'_>, api: &Api, conf: &Conf) -> Option<TokenRules> {
     let definition = &api.definition;
     if definition.enable_jwt != Some(true) {
@@ -37,7 +37,7 @@ pub(super) fn token(c: &mut Check<'_>, api: &Api, conf: &Conf) -> Option<TokenRu
     })
 }
 
-/// What the operator should know of an API whose tokens stand for a policy that there is not.
+/// Note on an API whose tokens stand for a policy that there is not.
 pub(in crate::tyk) fn unserved(api: &Api, policies: &Policies) -> Option<String> {
     let definition = &api.definition;
     if definition.enable_jwt != Some(true) || definition.use_keyless == Some(true) {

@@ -5,7 +5,7 @@
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// What an exchange's key and an endpoint's name count as. The same in every process, for ever: keys must not move with a release.
+/// Hash of an exchange's key and an endpoint's name. The same in every process, for ever: keys must not move with a release.
 pub(in crate::upstream) fn hash_of(text: &[u8]) -> u64 {
     let fnv = text.iter().fold(FNV_OFFSET, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 /// After this time without a measurement, what an average says has shrunk to a third (1/e).
 const DECAY: Duration = Duration::from_secs(5);
-/// What a failure counts as at least.
+/// Least time that a failure counts as.
 const FAILURE: Duration = Duration::from_secs(5);
-/// What an endpoint counts as that was asked and has never answered, in seconds; then only those under way tell it from others like it.
+/// Time that an endpoint counts as that was asked and has never answered, in seconds; then only those under way tell it from others like it.
 const UNKNOWN_SECONDS: f64 = 1000.0;
 
 /// The averages, by endpoint.
@@ -52,7 +52,7 @@ impl Latencies {
         self.observe(index, after.max(FAILURE), now);
     }
 
-    /// What another exchange with an endpoint costs, in seconds of waiting.
+    /// Cost of another exchange with an endpoint, in seconds of waiting.
     fn cost(&self, index: usize, load: u32, now: Instant) -> f64 {
         match self.0[index] {
             None if load == 0 => 0.0,

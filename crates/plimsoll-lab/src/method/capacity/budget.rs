@@ -1,4 +1,4 @@
-//! What is left of a search's budget, and what it has bought so far.
+//! The rest of a search's budget, and the bounds that it has bought so far.
 
 use crate::progress::Ahead;
 use plimsoll_report::capacity::conclude::format_rate;

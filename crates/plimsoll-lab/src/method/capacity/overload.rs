@@ -1,18 +1,18 @@
-//! What happened above capacity, second by second: how the target failed, and when it was itself again.
+//! Behaviour above capacity, second by second: how the target failed, and when it was itself again.
 
 use plimsoll_report::bearing;
 use plimsoll_report::record::{LoadRow, Objective, Overload, Statistic};
 
-/// What is offered afterwards, as a share of the lower bound: well within capacity, so that only the backlog stands against recovery.
+/// Rate offered afterwards, as a share of the lower bound: well within capacity, so that only the backlog stands against recovery.
 pub const RECOVERY: f64 = 0.7;
 
-/// What is known of an overload before its seconds are looked at.
+/// Facts of an overload before its seconds are looked at.
 pub struct Seen {
     /// The number of its trial.
     pub trial: u32,
     /// The rate that was offered.
     pub rate_per_s: f64,
-    /// What was offered afterwards.
+    /// Rate offered afterwards.
     pub recovery_rate_per_s: f64,
     /// How long it lasted, warm-up included.
     pub overload_s: f64,

@@ -4,7 +4,7 @@ use super::text::Metrics;
 use crate::probe::exported::Exported;
 use std::collections::BTreeMap;
 
-/// What is read of it.
+/// Metric families that are read.
 pub(super) const FAMILIES: [&str; 13] = [
     "container_cpu_usage_seconds_total",
     "container_cpu_cfs_periods_total",

@@ -3,7 +3,7 @@
 use super::text::Metrics;
 use crate::probe::exported::Exported;
 
-/// What is read of it.
+/// Metric families that are read.
 pub(super) const FAMILIES: [&str; 16] = [
     "node_cpu_seconds_total",
     "node_schedstat_waiting_seconds_total",

@@ -1,9 +1,9 @@
-//! What Prometheus' client libraries export of the process that they are in.
+//! Metrics that Prometheus' client libraries export of the process that they are in.
 
 use super::text::Metrics;
 use crate::probe::exported::Exported;
 
-/// What is read of it.
+/// Metric families that are read.
 pub(super) const FAMILIES: [&str; 5] = [
     "process_cpu_seconds_total",
     "process_resident_memory_bytes",

@@ -1,4 +1,4 @@
-//! What `INFO` says: lines of a name and a value (redis.io, command `INFO`).
+//! The answer to `INFO`: lines of a name and a value (redis.io, command `INFO`).
 
 use crate::probe::exported::Exported;
 use plimsoll_report::record::ServerStatistics;
@@ -27,7 +27,7 @@ impl<'a> Info<'a> {
         Some(self.number(one)? + self.number(other)?)
     }
 
-    /// The same in this project's terms. Its own connection is one of the clients, and left out of them.
+    /// The answer in this project's terms. Its own connection is one of the clients, and left out of them.
     ///
     /// # Errors
     /// That it is none of Redis's, in words.

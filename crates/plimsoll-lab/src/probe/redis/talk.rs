@@ -31,7 +31,7 @@ impl Connection {
     /// The text that a command is answered with.
     ///
     /// # Errors
-    /// What the server says against it, or that it says nothing of the protocol.
+    /// The server's objection, or that it does not speak the protocol.
     pub(super) async fn ask(&mut self, words: &[&str]) -> Result<String, String> {
         let request = request(words);
         let sent = self.stream.write_all(request.as_bytes()).await;

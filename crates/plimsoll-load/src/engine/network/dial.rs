@@ -9,7 +9,7 @@ use plimsoll_http::tls::Connector;
 use plimsoll_http::{Stream, lacking};
 use std::cell::Cell;
 
-/// What is under way when a connection is made.
+/// Stage of making a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Dialling {
     Lookup,

@@ -26,9 +26,9 @@ use std::rc::Rc;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-/// What a server may send on a stream before we have read any of it.
+/// Bytes that a server may send on a stream before any of them was read.
 const STREAM_WINDOW: u32 = 256 * 1024;
-/// What it may send on a connection.
+/// Bytes that it may send on a connection.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 
 /// How many streams are opened before the server has said how many it takes (RFC 9113, section 6.5.2): the connection's first may go at
@@ -51,7 +51,7 @@ pub(in crate::engine) struct Session {
     left: Cell<u32>,
     /// Reads and writes for all streams.
     _driver: JoinSet<()>,
-    /// What TLS said as it failed: of that the library keeps the words only.
+    /// The reason of TLS as it failed: of that the library keeps the words only.
     failure: Rc<Cell<Option<Reason>>>,
 }
 

@@ -29,7 +29,7 @@ fn check(answer: fn(u64) -> Answer, class: OutcomeClass, change: impl Fn(&mut Pl
     outcome
 }
 
-/// The same, all for this reason.
+/// Checks that all failures have this reason.
 fn check_reason(answer: fn(u64) -> Answer, reason: Reason, change: impl Fn(&mut Plan)) -> Outcome {
     let outcome = check(answer, reason.class(), change);
     assert_eq!(outcome.reasons(), [(reason, 15)].into());
@@ -57,7 +57,7 @@ fn outcomes_and_their_reasons_are_told_apart() {
     );
 }
 
-/// What a server does to a connection that it has answered on tells of its patience with idle ones, not of what it was asked.
+/// An end of a connection that has been answered on tells of the server's patience with idle ones, not of the request.
 #[test]
 fn a_kept_connection_that_ends_is_no_new_one() {
     let check = |answer: fn(u64) -> Answer, expected| {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What the server does with the request of this number, counted from 0 over all connections.
+/// The server's reaction to the request of this number, counted from 0 over all connections.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Answer {
     /// Says 200, or another status.

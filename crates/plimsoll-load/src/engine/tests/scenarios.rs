@@ -1,4 +1,4 @@
-//! What virtual users send, choose and look for, as a server sees it.
+//! Requests, choices and extractions of virtual users, as a server sees them.
 
 use super::rig::{LONG, Outcome, open, plan, run, step};
 use crate::plan::*;
@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a server received: whole requests as text.
+/// Requests that a server received, whole, as text.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 /// A server that keeps every request. `/login` sets a cookie and gives a token, `/old` redirects to `/new`, `/nothing` gives an empty object.
@@ -201,7 +201,7 @@ fn scenarios_leave_no_row_out() {
     }
 }
 
-/// The same of the ways of one mix, each of which gets rows of what it needs only; a feeder that ends stops who would need a row.
+/// Rows are dealt to the ways of one mix, each of which gets rows of the feeders that it needs; a feeder that ends stops those that would need a row.
 #[test]
 fn ways_leave_no_row_out() {
     let (address, seen) = echo();

@@ -89,7 +89,7 @@ fn fragments_and_single_exchanges_agree_on_what_ended_within_the_measured_time()
     check(300, 60_000, true);
 }
 
-/// What fragments say of the measured time.
+/// Sums of fragments over the measured time.
 struct Within {
     answered: u64,
     ended_s: f64,

@@ -9,7 +9,7 @@ use crate::shifts::{Shift, shifts};
 use plimsoll_base::random::{Draw, Stream};
 use std::time::Duration;
 
-/// What a user of the closed model waits at least after it got no connection, so that a refusing target is not hammered
+/// Least wait of a user of the closed model after it got no connection, so that a refusing target is not hammered
 /// by a loop that does nothing else.
 const REFUSED_PAUSE: Duration = Duration::from_millis(10);
 

@@ -61,7 +61,7 @@ pub(super) fn exists(name: &str) -> bool {
 /// Compiles a call.
 ///
 /// # Errors
-/// What is wrong with it, and what to write instead.
+/// The problem, and what to write instead.
 pub(super) fn compile(arguments: Arguments<'_>) -> Result<Function, String> {
     let name = arguments.function;
     if let Some((_, compile)) = TABLE.iter().find(|(known, _)| *known == name) {

@@ -6,7 +6,7 @@ use crate::bottleneck::case::{Case, Point, Seen};
 use crate::record::{Cause, CauseKind};
 use std::ops::RangeInclusive;
 
-/// What such threads use together: a hand-over costs a little.
+/// Processors that such threads use together: a hand-over costs a little.
 const ONE: RangeInclusive<f64> = 0.85..=1.12;
 /// With fewer processors than that there is none for a second thread.
 const MORE: f64 = 1.8;

@@ -1,4 +1,4 @@
-//! What a server says of itself, as evidence beside whatever cause lies in it.
+//! A server's own statistics, as evidence beside whatever cause lies in it.
 
 use crate::bottleneck::case::Point;
 use crate::record::{Cause, ServerStatistics};

@@ -39,7 +39,7 @@ fn made(observation: &Observation) -> Option<f64> {
     observation.rate.or_else(counted)
 }
 
-/// What a user's turn takes at least, in seconds, and what each part is; a part that nobody states takes no time.
+/// Least time of a user's turn, in seconds, and its parts; a part that is not stated takes no time.
 fn turn(observation: &Observation) -> Vec<(f64, &'static str)> {
     let response = (observation.mean.map(|mean| (mean, "of mean response time"))).or(observation
         .shortest

@@ -107,7 +107,7 @@ fn tried(faults: &[Fault]) -> Vec<String> {
     once.into_iter().chain(unstated).collect()
 }
 
-/// What the claimed availability leaves for faults that do not heal by themselves, and how many trials would show that these are as rare.
+/// Room that the claimed availability leaves for faults that do not heal by themselves, and how many trials would show that these are as rare.
 fn room(table: &FaultTable, claimed: f64, total: f64) -> Option<String> {
     let allowed = (1.0 - claimed) * YEAR;
     let claimed = share_of_year(claimed);

@@ -7,7 +7,7 @@ use crate::render::table::Table;
 use crate::render::words::{NOTHING, cores, failures, number, percent, time};
 use plimsoll_base::units::format_seconds;
 
-/// What was found of each arm; `None` where nothing was searched.
+/// Results of each arm's search; `None` where nothing was searched.
 pub(in crate::render) fn capacities(summary: &Summary) -> Option<Table> {
     let (carried, too_much) = match rates::differ(summary) {
         true => ("carried, iterations/s", "too much, iterations/s"),

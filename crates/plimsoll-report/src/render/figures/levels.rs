@@ -105,7 +105,7 @@ pub(super) fn groups(summary: &Summary) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What is said of a level's bearing, in a word or two.
+/// A level's bearing, in a word or two.
 pub(in crate::render) fn bearing(level: &LevelSummary) -> &'static str {
     match &level.bearing {
         None => "closed model",

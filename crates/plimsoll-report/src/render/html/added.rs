@@ -1,4 +1,4 @@
-//! What each arm adds to the baseline: every block's difference as a dot, their mean and its interval as a bar.
+//! Differences of each arm from the baseline: every block's as a dot, their mean and its interval as a bar.
 
 use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};

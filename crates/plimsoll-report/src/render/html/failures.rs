@@ -1,4 +1,4 @@
-//! What failed, by kind, with when it was seen, and what else the reader should know happened.
+//! Failures by kind, with when they were seen, and other events that the reader should know of.
 
 use super::arms;
 use crate::record::{EventKind, EventRow};

@@ -1,4 +1,4 @@
-//! What happened when, on the run's own time: percentiles, active users, arrivals and exchanges.
+//! The run on its own time: percentiles, active users, arrivals and exchanges.
 
 mod fan;
 
@@ -137,7 +137,7 @@ const PERCENTILES: Lines<LoadRow> = Lines {
     ],
 };
 
-/// The same of one step.
+/// Percentiles over time of one step.
 pub(super) const STEP_PERCENTILES: Lines<StepRow> = Lines {
     title: "Response time percentiles of the step over time",
     description: "p99 and median of every second, by arm.",

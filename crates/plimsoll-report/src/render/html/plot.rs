@@ -21,9 +21,9 @@ const CELL: i32 = 6;
 pub(super) struct Plot {
     /// Width and height as shown at full width.
     pub(super) size: (u32, u32),
-    /// What it shows, for people who cannot see it.
+    /// Title, for people who cannot see it.
     pub(super) title: String,
-    /// What can be read from it, likewise.
+    /// Description of its content, likewise.
     pub(super) description: String,
     /// Room for the labels of the vertical axis.
     pub(super) left: u32,
@@ -72,7 +72,7 @@ impl Plot {
     }
 }
 
-/// What stands between the library's outermost tags.
+/// The text between the library's outermost tags.
 fn inner(svg: &str) -> &str {
     let start = svg.find('>').map_or(0, |at| at + 1);
     svg[start..]

@@ -1,4 +1,4 @@
-//! What each component used, on the same time axis as the load.
+//! Resources of each component, on the same time axis as the load.
 
 use super::axis::Axis;
 use super::over_time::{LEFT, WIDTH, time_axis, warmups};
@@ -52,7 +52,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     )
 }
 
-/// What is drawn of a sample.
+/// Quantity of a sample that is drawn.
 struct Quantity {
     title: &'static str,
     value: fn(&ComponentRow) -> Option<f64>,
@@ -72,7 +72,7 @@ const MEMORY: Quantity = Quantity {
     label: |mebibytes| format_bytes(mebibytes * MEBIBYTE),
 };
 
-/// What is drawn only where there was some.
+/// Quantities that are drawn only where there was some.
 #[expect(clippy::cast_precision_loss, reason = "a count to draw")]
 const IF_ANY: [Quantity; 6] = [
     Quantity {

@@ -51,7 +51,7 @@ fn by_step(view: &RunView) -> Vec<(&str, Vec<&StepRow>)> {
     steps
 }
 
-/// What identifies a second: its arm, its block and its start, which both kinds of row have from one place.
+/// Identity of a second: its arm, its block and its start, which both kinds of row have from one place.
 type Second<'a> = (&'a str, u32, u64);
 
 fn throughput_by_second(view: &RunView) -> BTreeMap<Second<'_>, f64> {

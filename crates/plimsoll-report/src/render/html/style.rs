@@ -21,7 +21,7 @@ pub(super) const GRID: RGBColor = RGBColor(0xe4, 0xe6, 0xea);
 pub(super) const AXIS: RGBColor = RGBColor(0x9a, 0xa1, 0xac);
 /// Labels of axes: `--muted`.
 pub(super) const LABEL: RGBColor = RGBColor(0x5c, 0x65, 0x73);
-/// What failed: `--failed`, whose values the sheet itself has.
+/// Colour of failures: `--failed`, whose values the sheet itself has.
 pub(super) const FAILED: RGBColor = RGBColor(0xc0, 0x2b, 0x2b);
 /// Areas behind the figures (warm-up, margin): `--band`.
 pub(super) const BAND: RGBColor = RGBColor(0xee, 0xf0, 0xf3);

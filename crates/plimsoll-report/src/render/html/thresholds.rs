@@ -1,4 +1,4 @@
-//! What the run was asked, and what it answers.
+//! Questions of the run, and its answers.
 
 use crate::render::words::bound;
 use crate::view::RunView;

@@ -129,7 +129,7 @@ fn sustained(index: usize, name: &str, levels: &[LevelSummary]) -> Markup {
     }
 }
 
-/// What was planned per second, in the unit of throughput; where a part of the load is closed, there is no such figure.
+/// Planned rate in the unit of throughput; where a part of the load is closed, there is no such figure.
 fn offered(arm: &ArmSummary) -> String {
     let per_iteration = PerIteration::of_arm(arm);
     match arm.offered_per_s {

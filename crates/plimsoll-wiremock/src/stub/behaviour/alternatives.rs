@@ -12,7 +12,7 @@ use plimsoll_base::random::Draw;
 /// Most alternatives of one stub.
 const MOST: usize = 1000;
 
-/// What may be answered, and how likely each is.
+/// Possible answers, and how likely each is.
 #[derive(Debug, Clone)]
 pub struct Alternatives<R = Alternative> {
     /// The upper bound of each one's part of the numbers from 0 to 1, ascending.
@@ -61,7 +61,7 @@ impl Alternatives {
 }
 
 impl<R> Alternatives<R> {
-    /// The same lots for something that is made of each alternative.
+    /// These alternatives with something made of each.
     pub fn map<S>(self, mut make: impl FnMut(R) -> S) -> Alternatives<S> {
         let lots = self.lots.into_iter();
         Alternatives {

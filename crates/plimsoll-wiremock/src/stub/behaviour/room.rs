@@ -18,7 +18,7 @@ pub struct Room {
     on_overflow: Overflow,
 }
 
-/// What becomes of a request for which there is no place.
+/// Fate of a request for which there is no place.
 #[derive(Debug, Clone)]
 enum Overflow {
     Refuse,

@@ -31,7 +31,7 @@ impl SlowStart {
         })
     }
 
-    /// What a request that comes now waits on top.
+    /// Additional wait of a request that comes now.
     pub fn delay(&self, now: Instant) -> Duration {
         let first = *self.first.get_or_init(|| now);
         let since = now.saturating_duration_since(first);

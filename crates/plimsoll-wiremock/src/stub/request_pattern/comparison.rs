@@ -21,13 +21,13 @@ use wish::{Wish, method, operator_of, url};
 /// A row of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
-    /// What is held against each other.
+    /// The two sides of a comparison.
     Part {
         /// By the stub.
         expected: String,
         /// In the request.
         actual: String,
-        /// What is said of a part that does not match.
+        /// Remark on a part that does not match.
         remark: Option<String>,
     },
     /// An empty line.
@@ -37,7 +37,7 @@ pub enum Row {
 /// Bytes of XML that are laid out for a row: more than a table shows.
 const MOST_SHOWN: usize = 128 << 10;
 
-/// What of a pattern's parts is compared.
+/// One compared part of a pattern.
 struct Part<'p> {
     kind: &'static str,
     expected: String,
@@ -386,7 +386,7 @@ mod tests {
     use plimsoll_http::Fields;
     use serde_json::json;
 
-    /// What the corpus cannot ask of the real WireMock: a request over TLS.
+    /// A request over TLS, which the corpus cannot ask of the real WireMock.
     #[test]
     fn the_scheme_is_that_of_the_channel() {
         let document = json!({"scheme": "http", "url": "/a"});

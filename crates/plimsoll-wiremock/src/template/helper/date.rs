@@ -27,7 +27,7 @@ fn now<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     shown(&invocation, Moment::Zoned(now))
 }
 
-/// What is no moment is now, as in WireMock.
+/// A text that is no moment is now, as in WireMock.
 fn date<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     match invocation.argument(0) {
         Value::Moment(moment, _) => shown(&invocation, (*moment).clone()),
@@ -75,7 +75,7 @@ fn date_format<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     Ok(Value::text(time_format::show(&moment, Some(format))?))
 }
 
-/// What cannot be read is nothing, as in WireMock.
+/// A text that cannot be read is nothing, as in WireMock.
 fn parse_date<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     let text = invocation.text(0, "the text")?;
     let format = match invocation.option("format") {

@@ -32,7 +32,7 @@ fn each<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     Ok(Value::text(out))
 }
 
-/// What WireMock goes through of the path of a stub with a path template: what stands before, between and after its slashes, but for empty ends.
+/// The pieces of the path of a stub with a path template, as WireMock iterates over it: texts before, between and after its slashes, but for empty ends.
 fn pieces<'a>(path: &'a str) -> Vec<Value<'a>> {
     match path.trim_end_matches('/') {
         "" => Vec::new(),

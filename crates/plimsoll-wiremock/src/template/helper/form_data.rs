@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-/// What a field takes beside its name and value.
+/// Bytes that a field takes beside its name and value.
 const BYTES_OF_A_FIELD: usize = 64;
 
 pub(super) const HELPERS: &[Helper] = &[Helper::new("formData", form_data)];

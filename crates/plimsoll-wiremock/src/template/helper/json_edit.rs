@@ -39,7 +39,7 @@ fn merge<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     Ok(Value::text(Json::Object(merged).to_string()))
 }
 
-/// What a `null` among what is merged does.
+/// Effect of a `null` among merged values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nulls {
     Keep,

@@ -43,7 +43,7 @@ fn math<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
 }
 
 impl Decimal {
-    /// What is no number counts as 0, as in WireMock.
+    /// A value that is no number counts as 0, as in WireMock.
     fn of(value: &Value<'_>) -> Self {
         let zero = Self {
             digits: 0,

@@ -53,7 +53,7 @@ fn string_format<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
 }
 
 impl Specifier {
-    /// What stands after a `%`, and what follows it.
+    /// The format behind a `%`, and the text after it.
     fn read(text: &str) -> Result<(Self, &str), String> {
         let mut specifier = Self::default();
         let mut rest = text;

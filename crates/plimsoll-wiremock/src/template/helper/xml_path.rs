@@ -8,10 +8,10 @@ use crate::xml::naming::Naming;
 use crate::xml::path::{self, Found, XPath};
 use std::rc::Rc;
 
-/// What a node takes beside its texts.
+/// Bytes that a node takes beside its texts.
 const BYTES_OF_A_NODE: usize = 128;
 
-/// What `soapXPath` puts before a path.
+/// Prefix that `soapXPath` puts before a path.
 pub(super) const SOAP: &str = "/Envelope/Body/";
 
 pub(super) const HELPERS: &[Helper] = &[

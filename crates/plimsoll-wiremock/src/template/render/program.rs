@@ -1,4 +1,4 @@
-//! What a template is compiled to: its text as parts, and the expressions between its braces.
+//! A compiled template: its text as parts, and the expressions between its braces.
 
 use super::{Helper, Prepared};
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Block {
     pub otherwise: Vec<Part>,
 }
 
-/// What a block begins with.
+/// Head of a block.
 #[derive(Debug, Clone)]
 pub enum BlockHead {
     /// A helper that decides about the body.
@@ -49,7 +49,7 @@ pub struct Call {
     pub arguments: Vec<Expression>,
     /// `name=value`.
     pub options: Vec<(String, Expression)>,
-    /// What could be made ready before the first request.
+    /// Values made ready before the first request.
     pub prepared: Prepared,
     pub place: Place,
 }

@@ -30,7 +30,7 @@ pub struct Scopes<'a> {
     model: &'a Model<'a>,
     /// Outermost first; never empty.
     scopes: Vec<Scope<'a>>,
-    /// What helpers have assigned; the last of a name counts.
+    /// Variables assigned by helpers; the last of a name counts.
     assigned: Vec<(String, Value<'a>)>,
     /// How much was copied of values since somebody asked, in steps.
     copied: Cell<usize>,
@@ -62,7 +62,7 @@ impl<'a> Scopes<'a> {
         self.scopes.pop();
     }
 
-    /// What the innermost scope is about.
+    /// Subject of the innermost scope.
     pub fn this(&self) -> Value<'a> {
         self.scopes
             .last()
@@ -87,7 +87,7 @@ impl<'a> Scopes<'a> {
         value.clone()
     }
 
-    /// What a path leads to.
+    /// Value at a path.
     pub fn resolve(&self, path: &Path) -> Value<'a> {
         self.model.whole(self.find(path))
     }

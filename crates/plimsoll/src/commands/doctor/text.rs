@@ -1,9 +1,9 @@
-//! What `doctor` says to people: one line per fact, and below it what follows from one that limits.
+//! The output of `doctor` for people: one line per fact, and below it the consequence of one that limits.
 
 use plimsoll_base::units::format_number;
 use plimsoll_lab::doctor::{Fact, Judgement, NoneHeld, Stored, Trial};
 
-/// What a ceiling is worth.
+/// Caveat of a ceiling.
 const HONESTLY: &str = "Generator and mock share this host's processors: the ceiling is that of both together, and a lower bound of the generator's own.";
 
 /// All facts as lines.

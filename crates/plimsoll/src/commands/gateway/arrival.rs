@@ -1,4 +1,4 @@
-//! What a gateway does when everything is set up, before it takes clients: it takes its predecessor's place, and says where it is.
+//! A gateway's last steps before it takes clients: it takes its predecessor's place, and says where it is.
 
 use super::predecessor::Predecessor;
 use crate::environment::variable;

@@ -1,4 +1,4 @@
-//! What a gateway and its successor say to each other: messages over a pair of sockets, each with at most one listening socket in it.
+//! Messages between a gateway and its successor, over a pair of sockets, each with at most one listening socket in it.
 //!
 //! ```text
 //! predecessor --Socket (its name, and the socket itself)…, Complete--> successor
@@ -31,7 +31,7 @@ const SENDING: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Channel(OwnedFd);
 
-/// What is said.
+/// A message.
 #[derive(Debug)]
 pub enum Message {
     /// A socket that listens.
@@ -84,7 +84,7 @@ impl Channel {
         Ok(())
     }
 
-    /// What the other end says next; `None` when it has gone.
+    /// The other end's next message; `None` when it has gone.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] after so long, if a time is given.

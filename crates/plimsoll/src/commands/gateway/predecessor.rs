@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The gateway whose place this process takes.
 pub struct Predecessor {
     channel: Channel,
-    /// What it hands over.
+    /// The sockets that it hands over.
     pub sockets: Vec<Socket>,
 }
 

@@ -42,13 +42,13 @@ impl Program {
     }
 }
 
-/// What makes a process swap, and what it does then.
+/// The signal that makes a process swap, and its steps then.
 pub struct Swaps {
     /// Changes when the program is to be started anew.
     pub asked: watch::Receiver<u64>,
     /// Told to stop when a successor serves.
     pub stop: watch::Sender<bool>,
-    /// What is handed over.
+    /// The sockets that are handed over.
     pub sockets: Arc<Sockets>,
 }
 

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 /// How long a server has to say what it speaks.
 const LIMIT: Duration = Duration::from_secs(5);
-/// What is offered, best first (RFC 9113, section 3.1; RFC 7301, section 6).
+/// Protocols that are offered, best first (RFC 9113, section 3.1; RFC 7301, section 6).
 const OFFERED: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Whether the server at this address chooses HTTP/2 over HTTP/1.1. One that cannot be asked does not: the load will say why.

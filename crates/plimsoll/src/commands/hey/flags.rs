@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What hey's flags say, with its defaults.
+/// hey's flags, with its defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flags {
     pub url: String,
@@ -47,7 +47,7 @@ pub enum Refused {
     Wrong(String),
 }
 
-/// What a command line asks for.
+/// Request of a command line.
 #[derive(Debug, PartialEq)]
 pub enum Asked {
     Run(Box<Flags>),
@@ -357,7 +357,7 @@ fn go_duration(text: &str) -> Result<Option<Duration>, Refused> {
 mod tests {
     use super::*;
 
-    /// What the flags say, but for what is as by default.
+    /// Checks the flags of a line that differ from the defaults.
     fn check(line: &str, expected: impl FnOnce(&mut Flags)) {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let mut flags = Flags {

@@ -18,10 +18,10 @@ const LONGEST: Duration = Duration::from_secs(3_599_000);
 /// Arrivals of `-q` that may wait for a worker; hey would let all but one per worker get lost.
 const QUEUE: u32 = 1_000_000;
 
-/// What is sent, where and when.
+/// The plan that the flags ask for.
 ///
 /// # Errors
-/// What cannot be understood, found or read.
+/// The flag that cannot be understood, found or read.
 pub fn of(flags: &Flags, seed: u64) -> Result<Plan, Refused> {
     let url = Url::parse(&flags.url).map_err(Refused::Wrong)?;
     if flags.proxy.is_some() {
@@ -89,7 +89,7 @@ const FLAGS: [(&str, &str); 7] = [
     ("duration", "-z"),
 ];
 
-/// What is wrong with a plan, by the flag that said it. What follows a redirect has the request's own faults once more.
+/// Problem of a plan, by the flag that caused it. A request after a redirect has the first one's own faults once more.
 pub fn refusal(problems: &PlanProblems) -> String {
     let own = problems
         .0

@@ -97,7 +97,7 @@ impl Request {
         }
     }
 
-    /// The same with the exchange that its redirect led to.
+    /// This request with the exchange that its redirect led to.
     fn and_then(self, hop: &Exchange) -> Self {
         let last = Self::of(hop);
         Self {
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What these exchanges are as requests: where they begin, how long they took, how they ended.
+    /// Checks these exchanges as requests: where they begin, how long they took, how they ended.
     fn check(list: Vec<Exchange>, expected: &[(u64, u64, End)]) {
         let exchanges = Exchanges { list, left_out: 0 };
         let requests = Chains::default().ended(&exchanges);

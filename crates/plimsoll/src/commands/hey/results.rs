@@ -1,4 +1,4 @@
-//! What came of the requests, as hey's sections need it: in memory that does not grow with their number.
+//! Results of the requests, as hey's sections need them: in memory that does not grow with their number.
 
 use super::request::{End, Request};
 use plimsoll_base::histogram::TimeHistogram;

@@ -17,7 +17,7 @@ pub struct Draft {
     /// Scheme and authority of the server.
     pub origin: String,
     pub steps: Vec<Step>,
-    /// What the reader must know, one line each.
+    /// Notes for the reader, one line each.
     pub notes: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Step {
     pub statuses: Vec<u16>,
 }
 
-/// What a request carries.
+/// Body of a request.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum Body {
     #[default]
@@ -99,7 +99,7 @@ impl Draft {
         text
     }
 
-    /// What the file holds.
+    /// Size of the file.
     pub fn size(&self) -> Size {
         let shared = self.shared_headers();
         let steps = self.steps.iter().map(|step| step.size(&shared));

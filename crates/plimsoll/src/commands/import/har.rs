@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use wire::{Archive, Entry};
 
-/// What to take over.
+/// File to take over.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The recording.

@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use tight::Tight;
 
-/// What to take over.
+/// File to take over.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The description.

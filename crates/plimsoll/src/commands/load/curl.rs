@@ -110,7 +110,7 @@ const WITH_VALUE: [&str; 23] = [
     "--oauth2-bearer",
 ];
 
-/// What has been read of a command so far.
+/// A command as far as it has been read.
 #[derive(Default)]
 struct Reading {
     request: Request,
@@ -131,7 +131,7 @@ struct Reading {
 /// Understands a command. `read` gives the content of a file that it names (`-d @file`).
 ///
 /// # Errors
-/// What is not understood, with what to do about it.
+/// An option that is not understood, with what to do about it.
 pub fn parse(
     command: &str,
     read: &dyn Fn(&str) -> Result<String, String>,
@@ -324,7 +324,7 @@ impl Reading {
     }
 }
 
-/// What one `-H` says.
+/// Content of one `-H`.
 enum Header {
     /// A field; `Name;` is one without a value.
     Field(String, String),

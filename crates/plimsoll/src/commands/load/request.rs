@@ -8,7 +8,7 @@ use plimsoll_http::Url;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// What is sent, again and again.
+/// The request that is sent again and again.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
     pub url: Url,

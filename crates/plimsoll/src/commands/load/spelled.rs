@@ -6,7 +6,7 @@ use plimsoll_files::{Kinds, Limit, read_of};
 use std::io;
 use std::path::Path;
 
-/// What problems of the arguments are located at.
+/// Place of problems of the arguments.
 pub const SOURCE: &str = "(command line)";
 
 /// Its text. Files that it names are those on disk, and pipes.

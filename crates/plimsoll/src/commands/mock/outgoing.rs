@@ -49,7 +49,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// What the flags ask for.
+    /// The configuration that the flags ask for.
     pub fn config(self) -> Result<OutgoingConfig, Failure> {
         let targets = Targets::new(&self.allow_proxy_targets, &self.deny_proxy_targets);
         let authorities = self.proxy_ca.map(|path| {

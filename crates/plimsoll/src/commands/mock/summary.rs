@@ -1,4 +1,4 @@
-//! What is said when a mock has ended.
+//! Summary of a mock that has ended.
 
 use crate::out;
 use plimsoll_mock::{Recordings, Summary};

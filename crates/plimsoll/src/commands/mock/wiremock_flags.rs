@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::out;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-/// What becomes of a flag.
+/// Effect of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FlagEffect {
     /// The mock does what it asks for in any case.

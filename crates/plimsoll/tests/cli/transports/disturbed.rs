@@ -4,7 +4,7 @@ use super::{Account, OPEN, Secured, ended, started};
 use plimsoll_testbed::nginx::{Logged, Nginx};
 use rustix::process::Signal;
 
-/// What is done to nginx once it has answered twenty requests; how its log is had afterwards.
+/// A disturbance of nginx once it has answered twenty requests; how its log is had afterwards.
 struct Disturbance {
     act: fn(&Nginx),
     after: fn(Nginx) -> Vec<Logged>,
@@ -63,7 +63,7 @@ fn a_server_that_is_killed_leaves_accounts_that_hold() {
     }
 }
 
-/// What it had received when it stopped it answers, and logs, when it goes on: after the deadline.
+/// Requests that it had received when it stopped it answers, and logs, when it goes on: after the deadline.
 #[test]
 #[ignore = "needs nginx: run scripts/test"]
 fn a_server_that_stands_still_times_out() {

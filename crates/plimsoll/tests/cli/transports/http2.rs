@@ -14,7 +14,7 @@ fn over_tls(listen: &str, directives: &str, load: &str) -> (Account, Vec<Logged>
     (account, secured.nginx.quit().unwrap())
 }
 
-/// The same in plaintext.
+/// An account of HTTP/2 in plaintext.
 fn in_clear(listen: &str, directives: &str, load: &str) -> (Account, Vec<Logged>) {
     let body = format!("{directives}\nlocation / {{ return 200 ok; }}");
     let nginx = Nginx::start(listen, &body, &[]).unwrap();

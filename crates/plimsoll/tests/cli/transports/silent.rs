@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Four seconds are generous for half a second of load and a second of waiting for the last answers.
 const IN_TIME: Duration = Duration::from_secs(20);
-/// What the lab and the generator may each allocate, in KiB; beyond it the system gives them none.
+/// Memory that the lab and the generator may each allocate, in KiB; beyond it the system gives them none.
 const MEMORY: &str = "200000";
 
 /// Half a second of load, and what `plimsoll load` came to; it may not take long, nor much memory.

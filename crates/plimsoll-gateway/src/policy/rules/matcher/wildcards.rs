@@ -24,7 +24,7 @@ enum Piece {
     Line,
 }
 
-/// What follows the last piece.
+/// End of an expression, behind the last piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Anywhere,
@@ -38,7 +38,7 @@ enum Ends {
 const SEGMENTS: [&str; 4] = [r"([^\/]+)", "([^/]+)", r"[^\/]+", "[^/]+"];
 
 impl Wildcards {
-    /// What a regular expression looks for, if it is made of texts and wildcards.
+    /// The texts and wildcards of a regular expression, if it is made of these.
     pub(super) fn parse(expression: &str) -> Option<Self> {
         let any_case = expression.strip_prefix("(?i)");
         let rest = any_case.unwrap_or(expression);
@@ -212,7 +212,7 @@ fn behind_text(path: &str, places: &[usize], text: &str, any_case: bool) -> Vec<
     places.iter().filter_map(read).collect()
 }
 
-/// What follows the text, whatever its case.
+/// The path behind the text, whatever its case.
 fn after_letters<'a>(path: &'a str, text: &str) -> Option<&'a str> {
     let mut letters = path.chars();
     for letter in text.chars() {

@@ -32,7 +32,7 @@ impl Overheard {
         polled
     }
 
-    /// The same of a result of writing. Who has closed after saying why lets writing fail before that was read: then it is read now,
+    /// Notes a result of writing. A peer that has closed after saying why lets writing fail before that was read: then it is read now,
     /// as nothing else can come of this connection.
     fn note_writing<T>(&mut self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let polled = self.note(polled);

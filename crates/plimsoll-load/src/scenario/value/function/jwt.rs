@@ -17,7 +17,7 @@ pub(in crate::scenario) struct Jwt {
     claims: Value,
 }
 
-/// What signs.
+/// Signer of a token.
 #[derive(Debug, Clone)]
 enum Signer {
     /// A secret that both ends know.
@@ -143,7 +143,7 @@ mod tests {
     use base64::Engine as _;
 
     const KEY: &[u8] = include_bytes!("../../../../tests/data/keys/rsa.pem");
-    /// What `openssl dgst -sha256 -sign` makes of the same header and claims.
+    /// Output of `openssl dgst -sha256 -sign` for the same header and claims.
     const BY_OPENSSL: &str = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4ifQ.I-vHCmMRCSrJwN08sFgdPO1IoZIeg6-cbyR4OXyS9mjrwUSRSfikSjpcP2Z6nuu1rMoamVqRRgEDMYkzI7es6PGJ8lAsI7vJyubV1_HjpU5dJrAVwjKduCmSMfo4n1SYiSluXlesTcCkl6v4BzZNo4ZH2qA5qQcxtzeekpWO91jeMZL3DcJlyZyKLEAI9YBImxhK63tR4Y2wUO8VYJ0q_QpIte-M9CQZRnPovUpHKYFvETShGMHqgyPMnc6FmUwyn9mzI5QxAya7shsJFqHH_BNWhUkFaARdWkWfk0DPaYtTSai5M1Lhfl3B-KJWZ3gsBFgqxSpEqcenjHmkX86IxQ";
 
     fn token(header: &'static [u8], scheme: Scheme, pem: &[u8]) -> String {

@@ -35,7 +35,7 @@ impl Key {
     /// A key from PEM text.
     ///
     /// # Errors
-    /// What is wrong with it, and what to write instead; nothing of the key.
+    /// The problem, and what to write instead; nothing of the key.
     pub(super) fn from_pem(scheme: Scheme, pem: &[u8]) -> Result<Self, String> {
         let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
             "is PEM text with a `BEGIN PRIVATE KEY` that is not encrypted: write for instance `file:key.pem`".to_owned()

@@ -1,4 +1,4 @@
-//! What each component used of its processors in every trial, under the axis of the capacity curve.
+//! Processors that each component used in every trial, under the axis of the capacity curve.
 
 use super::super::axis::Axis;
 use super::super::plot::{self, Plot};

@@ -1,4 +1,4 @@
-//! What a pattern asks for, in WireMock's words: taken from the document that it was read from.
+//! A pattern in WireMock's words: taken from the document that it was read from.
 
 use crate::java_json;
 use crate::matcher::Matcher;
@@ -7,14 +7,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
-/// What a content pattern says.
+/// Words of a content pattern.
 pub(super) struct Wish {
     pub(super) operator: String,
     pub(super) text: String,
 }
 
 impl Wish {
-    /// What a pattern says. Patterns that compare for equality have no operator but `plain`.
+    /// Words of a pattern. Patterns that compare for equality have no operator but `plain`.
     pub(super) fn of(pattern: &Value, plain: &str) -> Self {
         let (name, operand) = operator_of(pattern);
         let operator = match name {

@@ -1,11 +1,11 @@
-//! What a recorded request carried: recorders write it as a text, in base64, or as the parameters of a form.
+//! Body of a recorded request: recorders write it as a text, in base64, or as the parameters of a form.
 
 use super::wire::{Param, PostData, Request};
 use crate::commands::import::draft::{Body, Part, literal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What a request carried, in the words of the experiment file, and the type of that as far as the recorder says.
+/// Body of a request in the words of the experiment file, and its type as far as the recorder states it.
 ///
 /// # Errors
 /// Why it cannot be sent again.

@@ -28,14 +28,14 @@ const PARAMETERS: [&str; 6] = [
 pub struct Secrets {
     /// Variables, in the order in which they came.
     found: Vec<String>,
-    /// The same by the name of the field, in capitals, and the value.
+    /// Variables by the name of the field, in capitals, and the value.
     variables: HashMap<String, HashMap<String, String>>,
     /// Entries whose query or body seems to hold one.
     in_sight: Vec<String>,
 }
 
 impl Secrets {
-    /// What stands for the value of a field that is secret; equal values have one variable.
+    /// Text in place of the value of a field that is secret; equal values have one variable.
     pub fn replace(&mut self, name: &str, value: &str) -> Option<String> {
         if !FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field)) {
             return None;
@@ -70,7 +70,7 @@ impl Secrets {
         }));
     }
 
-    /// The same for what is sent behind the head.
+    /// Looks at the body of a request.
     pub fn look_at_body(&mut self, number: usize, body: &Body) {
         let holds = |text: &str, word: &&&str| text.to_ascii_lowercase().contains(**word);
         let word = PARAMETERS.iter().find(|word| match body {
@@ -83,7 +83,7 @@ impl Secrets {
         }));
     }
 
-    /// What to do about them.
+    /// Advice about them.
     pub fn notes(&self) -> Vec<String> {
         let replaced = self.found.iter().map(|variable| {
             format!("a recorded secret is replaced by ${{env:{variable}}}: set {variable} before validating or running")

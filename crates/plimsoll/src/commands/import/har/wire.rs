@@ -57,7 +57,7 @@ pub struct PostData {
     pub mime_type: String,
     #[serde(default, deserialize_with = "or_default")]
     pub text: String,
-    /// What `text` is encoded in, which the format does not know and some recorders say.
+    /// Encoding of `text`, which the format does not know and some recorders state.
     #[serde(default, deserialize_with = "or_default")]
     pub encoding: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -92,7 +92,7 @@ struct Content {
     mime_type: String,
 }
 
-/// What is `null` is as good as absent.
+/// A `null` is as good as absent.
 fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

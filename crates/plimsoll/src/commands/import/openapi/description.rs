@@ -17,7 +17,7 @@ const BYTES_PER_STEP: usize = 64;
 #[derive(Debug)]
 pub struct Description {
     value: Value,
-    /// What may be looked at at all.
+    /// Limit of values that may be looked at.
     most: usize,
     /// How much of it is left; `None` once more was asked for.
     left: Cell<Option<usize>>,
@@ -27,7 +27,7 @@ impl Description {
     /// The description that was written in so many bytes.
     ///
     /// # Errors
-    /// What is not a description, or one of another version.
+    /// A document that is no description, or one of another version.
     pub fn of(value: Value, bytes: usize) -> Result<Self, String> {
         if let Some(version) = value.get("swagger") {
             return Err(format!(
@@ -108,7 +108,7 @@ impl Description {
         }
     }
 
-    /// What the service is called.
+    /// Title of the service.
     pub fn title(&self) -> &str {
         self.value
             .pointer("/info/title")
@@ -161,7 +161,7 @@ impl Description {
             .map(|(path, item)| (path.as_str(), self.resolve(item).unwrap_or(item)))
     }
 
-    /// What is required of callers where an operation says nothing of its own.
+    /// Security required of callers where an operation states none of its own.
     pub fn security(&self) -> Option<&Value> {
         self.value.get("security")
     }
@@ -172,7 +172,7 @@ impl Description {
         self.resolve(schemes.get(name)?).ok()
     }
 
-    /// What a value is, or what its reference stands for.
+    /// A value itself, or the target of its reference.
     ///
     /// # Errors
     /// A reference to another file, to nothing, or in a circle.

@@ -17,7 +17,7 @@ pub struct Operation<'a> {
     pub method: &'static str,
     /// As a template, such as `/pets/{id}`.
     pub path: &'a str,
-    /// What stands below the path, for all its operations.
+    /// Object below the path, for all its operations.
     pub item: &'a Value,
     pub value: &'a Value,
 }
@@ -31,7 +31,7 @@ impl Operation<'_> {
     /// The request, with values for everything that it needs.
     ///
     /// # Errors
-    /// What cannot be carried over.
+    /// An operation that cannot be carried over.
     pub fn step(
         &self,
         description: &Description,
@@ -247,7 +247,7 @@ fn is_file(description: &Description, holder: &Value, name: &str) -> bool {
     })
 }
 
-/// What a schema has at a key, references followed.
+/// Value of a schema at a key, references followed.
 fn below<'a>(description: &'a Description, schema: &'a Value, key: &str) -> Option<&'a Value> {
     let schema = description.resolve(schema).ok()?;
     description.resolve(schema.get(key)?).ok()

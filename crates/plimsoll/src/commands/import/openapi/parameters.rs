@@ -1,4 +1,4 @@
-//! What an operation's parameters make of its request, and what a reader must know of their values.
+//! An operation's parameters in its request, and notes for the reader on their values.
 
 use super::description::Description;
 use super::example;
@@ -6,7 +6,7 @@ use super::style::{self, joined};
 use crate::commands::import::draft::literal;
 use serde_json::Value;
 
-/// What parameters make of a request.
+/// The parts of a request that parameters give.
 #[derive(Debug, Default)]
 pub struct Parts {
     pub path: String,
@@ -16,7 +16,7 @@ pub struct Parts {
     pub cookies: Vec<String>,
 }
 
-/// What a reader must know of the values.
+/// Notes for the reader on the values.
 #[derive(Debug, Default)]
 pub struct Remarks {
     pub made_up: Vec<String>,
@@ -27,7 +27,7 @@ impl Parts {
     /// Takes in a parameter.
     ///
     /// # Errors
-    /// What cannot be carried over.
+    /// A parameter that cannot be carried over.
     pub fn add(
         &mut self,
         description: &Description,

@@ -1,4 +1,4 @@
-//! What an operation requires of its caller, as variables that the caller sets.
+//! An operation's security requirements, as variables that the caller sets.
 
 use super::description::Description;
 use super::parameters::Parts;

@@ -1,4 +1,4 @@
-//! What curl's `--data…` options put together: pieces joined by `&`, some of them encoded first, some of them from files.
+//! Data of curl's `--data…` options: pieces joined by `&`, some of them encoded first, some of them from files.
 
 /// The body so far; `None` before the first piece.
 #[derive(Debug, Default)]

@@ -104,7 +104,7 @@ fn named(text: &str) -> Result<(&str, &str), String> {
         .ok_or_else(|| format!("`-F {text}`: write `name=content` or `name=@file`"))
 }
 
-/// What curl calls the content of a file, by the end of its name; everything else is `application/octet-stream`.
+/// curl's content types, by the end of a file's name; everything else is `application/octet-stream`.
 const TYPES: [(&str, &str); 10] = [
     (".gif", "image/gif"),
     (".htm", "text/html"),

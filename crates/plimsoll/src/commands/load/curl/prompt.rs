@@ -20,7 +20,7 @@ pub fn split(command: &str) -> Result<Vec<String>, String> {
     words(&without_carets(&command.replace("\r\n", "\n")))
 }
 
-/// What the prompt hands on.
+/// The command as the prompt hands it on.
 fn without_carets(command: &str) -> String {
     let mut handed_on = String::with_capacity(command.len());
     let mut is_quoted = false;
@@ -43,7 +43,7 @@ fn without_carets(command: &str) -> String {
     handed_on
 }
 
-/// What the C runtime makes of it.
+/// The command's words by the C runtime.
 fn words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

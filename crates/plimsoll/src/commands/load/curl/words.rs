@@ -106,7 +106,7 @@ fn push(bytes: &mut Vec<u8>, character: char) {
     bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// What a backslash in `$'…'` writes.
+/// Text written by a backslash in `$'…'`.
 enum Escaped {
     Character(char),
     /// One of several that may be a character together.

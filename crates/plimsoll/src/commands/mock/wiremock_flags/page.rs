@@ -1,6 +1,6 @@
 //! The last part of `docs/wiremock.md`: every flag of WireMock's `--help`, and what the mock makes of it. Only built for tests.
 //!
-//! What becomes of a flag is found out from the command's own arguments and from the table beside this; what is written down is how it differs.
+//! A flag's effect is found out from the command's own arguments and from the table beside this; the page has how it differs.
 //! `UPDATE=1 cargo test -p plimsoll flags` writes it. `help.txt` has the names that the real 3.13.2 tells.
 
 use super::super::Args;
