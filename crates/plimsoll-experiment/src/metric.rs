@@ -4,7 +4,8 @@
 
 use plimsoll_base::document::{list, nearest, suggestion};
 use plimsoll_base::units::{self, Rate};
-use plimsoll_report::metric::{Metric, Unit};
+use plimsoll_report::metric::Metric;
+use plimsoll_report::record::Unit;
 
 /// The names that metric paths may contain.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +74,7 @@ fn unknown_check(check: &str, metric: &Metric, names: Names<'_>) -> Option<Strin
     })
 }
 
-/// What to write in place of a name that is none of the known ones.
+/// Advice in place of a name that is none of the known ones.
 fn instead(rest: &str, head: &str, known: &[String]) -> String {
     // Names of steps may hold dots: one may be the beginning of another.
     let begins = |name: &str| {
@@ -225,7 +226,7 @@ mod tests {
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
         `levels.10/s.checks.status.failed` is not a metric: `levels.10/s` has no `checks.status.failed`: write for instance `levels.10/s.failed_share`
-        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, failed_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
+        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, failed_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity
         there is no check `statos`: did you mean `status`?
         there is no check `body contains ok`: did you mean `body contains http://…`?
         there is no check `jsonpath $.user.id equals` of step `GET /a.json`: write `status`

@@ -13,7 +13,7 @@ use super::method::Method;
 use super::metric::{self, Names};
 use super::wire::ThresholdWire;
 
-/// What thresholds may speak of.
+/// Names that thresholds may use.
 pub(super) struct Scope<'a> {
     /// Arms that could be converted.
     pub arms: &'a [Arm],
@@ -66,7 +66,11 @@ fn convert(
         .map(|component| component.name.clone())
         .chain([GENERATOR.to_owned()])
         .collect();
-    let steps: Vec<String> = arm.steps.iter().map(|step| step.name.clone()).collect();
+    let steps: Vec<String> = arm
+        .steps
+        .iter()
+        .map(|step| step.exchange.name.clone())
+        .collect();
     let checks: Vec<Vec<String>> = arm.checks();
     let metric = match metric::parse(
         &wire.metric,
@@ -134,7 +138,7 @@ fn arm_name(
 
 /// Seconds that a window may have.
 const WINDOW_S: std::ops::RangeInclusive<u32> = 1..=600;
-/// What it has where the file does not say.
+/// Window of a threshold where the file states none.
 const DEFAULT_WINDOW_S: u32 = 10;
 
 /// How the threshold ends a load, if it does.

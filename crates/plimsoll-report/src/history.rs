@@ -3,8 +3,8 @@
 pub mod html;
 pub mod text;
 
-use crate::metric::{Metric, Unit};
-use crate::record::{Effect, MethodName, Summary, VerdictResult};
+use crate::metric::Metric;
+use crate::record::{Effect, MethodName, Summary, Unit, VerdictResult};
 use crate::statistics::change_points;
 use crate::validity;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct Recorded {
     pub location: String,
     /// When it began, as its manifest says: RFC 3339.
     pub started_at: String,
-    /// What it found.
+    /// Its summary.
     pub summary: Summary,
 }
 
@@ -159,13 +159,13 @@ fn invalid_without_row(summary: &Summary) -> Option<String> {
 }
 
 impl History {
-    /// What its figures count in.
+    /// Unit of its figures.
     #[must_use]
     pub fn unit(&self) -> Unit {
         Metric::parse(&self.metric).map_or(Unit::Count, |metric| metric.unit())
     }
 
-    /// The same as JSON.
+    /// The history as JSON.
     ///
     /// # Panics
     /// Never: it holds text and numbers only.

@@ -1,162 +1,20 @@
-//! Metrics by path below `arms.<arm>` of the summary: which there are, their unit, and reading one.
+//! Metrics by path below `arms.<arm>` of the summary: parsing a path, its unit, and reading it.
+//!
+//! Which numbers there are is declared where the records are defined ([`crate::record`]); `path` knows what may stand where, `node` leads
+//! from a record to those below it.
 
-use crate::record::{ArmSummary, Statistic};
-use plimsoll_base::document::nearest;
-use plimsoll_base::reason::Reason;
+mod node;
+mod path;
+
+use crate::record::{ArmSummary, Unit};
+use node::Child;
+use path::{known_above, percentile};
 use plimsoll_base::time_kind::TimeKind;
-use serde_json::Value;
-use std::collections::BTreeSet;
 
-const SCALARS: [(&str, Unit); 12] = [
-    ("seconds", Unit::Seconds),
-    ("offered_per_s", Unit::PerSecond),
-    ("achieved_per_s", Unit::PerSecond),
-    ("good_per_s", Unit::PerSecond),
-    ("intended", Unit::Count),
-    ("sent", Unit::Count),
-    ("in_flight", Unit::Count),
-    ("dropped", Unit::Count),
-    ("connected", Unit::Count),
-    ("reconnected", Unit::Count),
-    ("failed", Unit::Count),
-    ("failed_share", Unit::Share),
-];
-const STEP_SCALARS: [(&str, Unit); 8] = [
-    ("sent", Unit::Count),
-    ("in_flight", Unit::Count),
-    ("failed", Unit::Count),
-    ("failed_share", Unit::Share),
-    ("achieved_per_s", Unit::PerSecond),
-    ("good_per_s", Unit::PerSecond),
-    ("bytes_sent", Unit::Bytes),
-    ("bytes_received", Unit::Bytes),
-];
-const COMPONENT_FIELDS: [(&str, Unit); 25] = [
-    ("cpu_cores_mean", Unit::Cores),
-    ("cpu_cores_max", Unit::Cores),
-    ("busiest_thread_cores_max", Unit::Cores),
-    ("rss_bytes_max", Unit::Bytes),
-    ("fds_max", Unit::Count),
-    ("threads_max", Unit::Count),
-    ("cpu_limit_cores", Unit::Cores),
-    ("cpu_quota_cores", Unit::Cores),
-    ("cpus_busy_share", Unit::Share),
-    ("busiest_process_cores", Unit::Cores),
-    ("busiest_thread_ready", Unit::Share),
-    ("throttled_share", Unit::Share),
-    ("major_faults", Unit::Count),
-    ("memory_share", Unit::Share),
-    ("cpu_pressure", Unit::Share),
-    ("memory_pressure", Unit::Share),
-    ("io_pressure", Unit::Share),
-    ("fds_share", Unit::Share),
-    ("accept_queue", Unit::Count),
-    ("listen_overflows", Unit::Count),
-    ("segments_sent", Unit::Count),
-    ("segments_again", Unit::Count),
-    ("ports_share", Unit::Share),
-    ("conntrack_share", Unit::Share),
-    ("conntrack_drops", Unit::Count),
-];
-/// What a server says of itself, below `server`.
-const SERVER_FIELDS: [(&str, Unit); 22] = [
-    ("connections", Unit::Count),
-    ("connections_limit", Unit::Count),
-    ("connections_share", Unit::Share),
-    ("connections_rejected", Unit::Count),
-    ("active", Unit::Count),
-    ("idle_in_transaction", Unit::Count),
-    ("lock_waiters", Unit::Count),
-    ("latch_waiters", Unit::Count),
-    ("io_waiters", Unit::Count),
-    ("blocked_clients", Unit::Count),
-    ("main_thread_cores", Unit::Cores),
-    ("loop_s", Unit::Seconds),
-    ("data_memory_share", Unit::Share),
-    ("operations", Unit::Count),
-    ("rollbacks", Unit::Count),
-    ("deadlocks", Unit::Count),
-    ("hits", Unit::Count),
-    ("misses", Unit::Count),
-    ("temporary_bytes", Unit::Bytes),
-    ("checkpoints_timed", Unit::Count),
-    ("checkpoints_requested", Unit::Count),
-    ("evicted_keys", Unit::Count),
-];
-const TIMES: [&str; 12] = [
-    "response_time",
-    "failed_time",
-    "service_time",
-    "iteration_time",
-    "connection_wait",
-    "pacing_lag",
-    "connect_time",
-    "dns_time",
-    "tcp_time",
-    "tls_time",
-    "first_byte_time",
-    "body_time",
-];
-const STEP_TIMES: [&str; 5] = [
-    "response_time",
-    "failed_time",
-    "service_time",
-    "first_byte_time",
-    "body_time",
-];
-const GROUP_SCALARS: [(&str, Unit); 4] = [
-    ("count", Unit::Count),
-    ("failed", Unit::Count),
-    ("failed_share", Unit::Share),
-    ("achieved_per_s", Unit::PerSecond),
-];
+/// Times of a group of steps.
 const GROUP_TIMES: [&str; 2] = ["duration", "cumulated_response_time"];
-/// What a group's times are made of: whatever reaches these may reach those.
+/// The times that a group's consist of: whatever reaches these may reach those.
 const OF_GROUP_TIMES: [&str; 2] = ["response_time", "iteration_time"];
-const FIGURES: [&str; 11] = [
-    "count",
-    "min",
-    "mean",
-    "deviation",
-    "p50",
-    "p75",
-    "p90",
-    "p95",
-    "p99",
-    "p999",
-    "max",
-];
-/// Digits of a percentile: one of more would take a million times.
-const MOST_DIGITS: usize = 6;
-const OUTCOMES: [&str; 9] = [
-    "timed_out",
-    "unfinished",
-    "refused",
-    "exhausted",
-    "closed",
-    "reset",
-    "tls_failed",
-    "malformed",
-    "aborted",
-];
-
-/// Of one level of `levels`.
-const LEVEL_SCALARS: [(&str, Unit); 10] = [
-    ("seconds", Unit::Seconds),
-    ("offered_per_s", Unit::PerSecond),
-    ("achieved_per_s", Unit::PerSecond),
-    ("good_per_s", Unit::PerSecond),
-    ("intended", Unit::Count),
-    ("sent", Unit::Count),
-    ("in_flight", Unit::Count),
-    ("dropped", Unit::Count),
-    ("failed", Unit::Count),
-    ("failed_share", Unit::Share),
-];
-const LEVEL_TIMES: [&str; 4] = ["response_time", "failed_time", "service_time", "pacing_lag"];
-/// The bounds of a search.
-const BOUNDS: [&str; 2] = ["lower_per_s", "upper_per_s"];
-
 /// Metrics without a value while a load runs.
 const NOT_LIVE: [&str; 8] = [
     "added",
@@ -168,23 +26,6 @@ const NOT_LIVE: [&str; 8] = [
     "offered_per_s",
     "seconds",
 ];
-
-/// What a metric counts in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Times.
-    Seconds,
-    /// Rates.
-    PerSecond,
-    /// Whole numbers of things.
-    Count,
-    /// Fractions of one.
-    Share,
-    /// Sizes.
-    Bytes,
-    /// Processors.
-    Cores,
-}
 
 /// A path that is known to lead to a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,18 +43,18 @@ pub struct UnknownMetric {
     instead: String,
 }
 
-/// What a metric was in one run.
+/// Value of a metric in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Reading {
     /// The value; `None` without a sample.
     pub value: Option<f64>,
     /// The ends of its interval, for a quantity with one.
     pub interval: Option<(f64, f64)>,
-    /// What a percentile of times rests on.
+    /// Evidence of a percentile of times.
     pub percentile: Option<Percentile>,
 }
 
-/// What a percentile of times rests on.
+/// Evidence of a percentile of times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {
     /// Its share, 0 to 1.
@@ -222,9 +63,9 @@ pub struct Percentile {
     pub count: u64,
     /// Whether it rests on what was given up, so that it is a lower bound.
     pub is_at_least: bool,
-    /// What it is at least, with 95 % confidence; `None`: too few times.
+    /// Lower bound, with 95 % confidence; `None`: too few times.
     pub low: Option<f64>,
-    /// What it is at most, with 95 % confidence; `None`: too few times, or nobody knows.
+    /// Upper bound, with 95 % confidence; `None`: too few times, or unknown.
     pub high: Option<f64>,
     /// The share of what was due that got no good answer and never will: it failed, or was dropped.
     pub without_answer: f64,
@@ -248,9 +89,9 @@ impl Metric {
     /// # Errors
     /// [`UnknownMetric`] with what may stand there instead.
     pub fn parse(path: &str) -> Result<Self, UnknownMetric> {
-        let (segments, unit) = parse_arm(path).map_err(|(prefix, expected)| UnknownMetric {
+        let (segments, unit) = path::parse(path).map_err(|(prefix, expected)| UnknownMetric {
             path: path.to_owned(),
-            instead: instead(path, &prefix, &expected),
+            instead: path::instead(path, &prefix, &expected),
             prefix: if prefix.is_empty() {
                 "arms.<arm>".to_owned()
             } else {
@@ -330,7 +171,7 @@ impl Metric {
         !NOT_LIVE.contains(&head)
     }
 
-    /// What it counts in.
+    /// Its unit.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
@@ -364,300 +205,21 @@ impl Metric {
     /// Its value in one arm's summary; of a percentile that the summary does not hold, none.
     #[must_use]
     pub fn read(&self, arm: &ArmSummary) -> Reading {
-        if self.segments == ["capacity"] {
-            return capacity(arm);
-        }
-        let tree =
-            serde_json::to_value(arm).expect("invariant: a summary is representable as JSON");
-        let mut parent = &tree;
-        let found = self.segments.iter().try_fold(&tree, |node, segment| {
-            parent = node;
-            match node {
-                Value::Array(named) => named.iter().find(|one| one["name"] == **segment),
-                node => node.get(segment),
+        let mut node: &dyn node::Node = arm;
+        for segment in &self.segments {
+            match node.child(segment) {
+                Some(Child::Node(next)) => node = next,
+                Some(Child::Figure(value)) => return Reading::exact(value),
+                None => return Reading::default(),
             }
-        });
-        // A status that never came was answered zero times, and what never happened had no reason.
-        let mut above = self.segments.iter().rev();
-        let is_status = above.nth(1).is_some_and(|s| s == "answered");
-        let is_reason = above.next().is_some_and(|s| s == "reasons");
-        match found {
-            Some(Value::Object(fields)) => Reading {
-                value: fields.get("value").and_then(Value::as_f64),
-                interval: fields
-                    .get("low")
-                    .and_then(Value::as_f64)
-                    .zip(fields.get("high").and_then(Value::as_f64)),
-                percentile: None,
-            },
-            Some(number) => Reading::exact(number.as_f64()),
-            None if (is_status || is_reason) && parent.is_object() => Reading::exact(Some(0.0)),
-            None => Reading::default(),
+        }
+        let (value, interval) = node.quantity();
+        Reading {
+            value,
+            interval,
+            percentile: None,
         }
     }
-}
-
-/// The capacity as a quantity with an interval. One whose upper end was not found has none.
-fn capacity(arm: &ArmSummary) -> Reading {
-    let Some(found) = &arm.capacity else {
-        return Reading::default();
-    };
-    let upper = found.upper_per_s.unwrap_or(f64::INFINITY);
-    Reading {
-        value: found.lower_per_s,
-        interval: found.lower_per_s.map(|lower| (lower, upper)),
-        percentile: None,
-    }
-}
-
-type Parsed = Result<(Vec<String>, Unit), (String, Vec<String>)>;
-
-fn parse_arm(path: &str) -> Parsed {
-    if let Some(unit) = lookup(&SCALARS, path) {
-        return found(&[path], unit);
-    }
-    if path == "capacity" {
-        return found(&[path], Unit::PerSecond);
-    }
-    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    match head {
-        "added" => parse_added(rest),
-        "levels" => parse_named(head, rest, |tail| parse_part(&LEVEL, tail)),
-        "capacity" if BOUNDS.contains(&rest) => found(&[head, rest], Unit::PerSecond),
-        "capacity" => expected("capacity", BOUNDS),
-        "by_step" => parse_named(head, rest, |tail| parse_part(&STEP, tail)),
-        "by_group" => parse_named(head, rest, |tail| parse_part(&GROUP, tail)),
-        "checks" => parse_check(rest),
-        "components" => parse_named(head, rest, parse_component),
-        "outcomes" => parse_outcome(rest),
-        "reasons" => parse_reason(rest),
-        time if TIMES.contains(&time) => parse_figure(time, rest),
-        _ => expected(
-            "",
-            SCALARS.iter().map(|(name, _)| *name).chain(TIMES).chain([
-                "added",
-                "outcomes",
-                "reasons",
-                "by_step",
-                "by_group",
-                "checks",
-                "components",
-                "levels",
-                "capacity",
-            ]),
-        ),
-    }
-}
-
-type Parse = fn(&str) -> Parsed;
-
-/// What a part of an arm has: scalars, times, and more below names of their own.
-struct Part {
-    prefix: &'static str,
-    scalars: &'static [(&'static str, Unit)],
-    times: &'static [&'static str],
-    more: &'static [(&'static str, Parse)],
-}
-
-const STEP: Part = Part {
-    prefix: "by_step.<name>",
-    scalars: &STEP_SCALARS,
-    times: &STEP_TIMES,
-    more: &[
-        ("outcomes", parse_outcome),
-        ("reasons", parse_reason),
-        ("checks", parse_check),
-    ],
-};
-
-const LEVEL: Part = Part {
-    prefix: "levels.<name>",
-    scalars: &LEVEL_SCALARS,
-    times: &LEVEL_TIMES,
-    more: &[
-        ("outcomes", parse_outcome),
-        ("components", |rest| {
-            parse_named("components", rest, parse_component)
-        }),
-    ],
-};
-
-const GROUP: Part = Part {
-    prefix: "by_group.<name>",
-    scalars: &GROUP_SCALARS,
-    times: &GROUP_TIMES,
-    more: &[],
-};
-
-fn parse_part(part: &Part, path: &str) -> Parsed {
-    if let Some(unit) = lookup(part.scalars, path) {
-        return found(&[path], unit);
-    }
-    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    if part.times.contains(&head) {
-        return parse_figure(head, rest);
-    }
-    match part.more.iter().find(|(name, _)| *name == head) {
-        Some((_, parse)) => parse(rest),
-        None => {
-            let scalars = part.scalars.iter().map(|(name, _)| *name);
-            let more = part.more.iter().map(|(name, _)| *name);
-            expected(
-                part.prefix,
-                scalars.chain(part.times.iter().copied()).chain(more),
-            )
-        }
-    }
-}
-
-fn parse_check(rest: &str) -> Parsed {
-    parse_named("checks", rest, |tail| match tail {
-        "passed" | "failed" => found(&[tail], Unit::Count),
-        _ => expected("checks.<name>", ["passed", "failed"]),
-    })
-}
-
-fn parse_component(tail: &str) -> Parsed {
-    if let Some(field) = tail.strip_prefix("server.")
-        && let Some(unit) = lookup(&SERVER_FIELDS, field)
-    {
-        return found(&["server", field], unit);
-    }
-    let names = COMPONENT_FIELDS.map(|(name, _)| name);
-    lookup(&COMPONENT_FIELDS, tail).map_or_else(
-        || {
-            expected(
-                "components.<name>",
-                names.into_iter().chain(["server.<field>"]),
-            )
-        },
-        |unit| found(&[tail], unit),
-    )
-}
-
-fn parse_added(rest: &str) -> Parsed {
-    let (statistic, end) = rest.split_once('.').unwrap_or((rest, ""));
-    if !Statistic::ALL.iter().any(|s| s.name() == statistic) {
-        return expected("added", Statistic::ALL.map(Statistic::name));
-    }
-    match end {
-        "" => found(&["added", statistic], Unit::Seconds),
-        "value" | "low" | "high" => found(&["added", statistic, end], Unit::Seconds),
-        _ => expected("added.<percentile>", ["value", "low", "high"]),
-    }
-}
-
-fn parse_outcome(rest: &str) -> Parsed {
-    let is_status = |text: &str| text.len() == 3 && text.bytes().all(|b| b.is_ascii_digit());
-    match rest.strip_prefix("answered.") {
-        Some(status) if is_status(status) => found(&["outcomes", "answered", status], Unit::Count),
-        None if OUTCOMES.contains(&rest) => found(&["outcomes", rest], Unit::Count),
-        _ => expected(
-            "outcomes",
-            OUTCOMES.into_iter().chain(["answered.<status>"]),
-        ),
-    }
-}
-
-fn parse_reason(rest: &str) -> Parsed {
-    if let Some(reason) = Reason::of_path(rest) {
-        let path = ["reasons", reason.class().name(), reason.name()];
-        return found(&path, Unit::Count);
-    }
-    let all = Reason::ALL.iter().copied();
-    let outcome = rest.split_once('.').map_or(rest, |(outcome, _)| outcome);
-    let of_outcome: Vec<&str> = all
-        .clone()
-        .filter(|reason| reason.class().name() == outcome)
-        .map(Reason::name)
-        .collect();
-    if of_outcome.is_empty() {
-        let outcomes: BTreeSet<&str> = all.map(|reason| reason.class().name()).collect();
-        return expected("reasons", outcomes);
-    }
-    expected(&format!("reasons.{outcome}"), of_outcome)
-}
-
-fn parse_figure(time: &str, figure: &str) -> Parsed {
-    match figure {
-        "count" => found(&[time, figure], Unit::Count),
-        _ if FIGURES.contains(&figure) || percentile(figure).is_some() => {
-            found(&[time, figure], Unit::Seconds)
-        }
-        _ => expected(time, FIGURES),
-    }
-}
-
-/// The figure that stands for a percentile of which nobody has judged whether it can be relied on: the next above it that is judged.
-fn known_above(figure: &str) -> Option<&'static str> {
-    let share = percentile(figure).filter(|_| !FIGURES.contains(&figure))?;
-    let judged = Statistic::ALL.into_iter();
-    let above = |one: &Statistic| one.share().is_some_and(|own| own >= share);
-    Some(
-        judged
-            .into_iter()
-            .find(above)
-            .map_or("max", Statistic::name),
-    )
-}
-
-/// The share of a percentile by its name, exclusive of 0 and 1: the first two digits are per cent, what follows are decimals of these.
-fn percentile(figure: &str) -> Option<f64> {
-    let digits = figure.strip_prefix('p')?;
-    let is_one =
-        (1..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    let per_cent = match digits.split_at_checked(2) {
-        Some((whole, decimals)) => format!("{whole}.{decimals}"),
-        None => digits.to_owned(),
-    };
-    let share = per_cent.parse::<f64>().ok()? / 100.0;
-    (is_one && share > 0.0 && share < 1.0).then_some(share)
-}
-
-/// Parses `<name>.<tail>` where the name may itself contain dots (`GET /a.json`): the shortest name with a valid tail wins.
-fn parse_named(head: &str, rest: &str, parse_tail: impl Fn(&str) -> Parsed) -> Parsed {
-    let splits = rest
-        .match_indices('.')
-        .map(|(at, _)| (&rest[..at], &rest[at + 1..]));
-    for (name, tail) in splits.filter(|(name, _)| !name.is_empty()) {
-        if let Ok((segments, unit)) = parse_tail(tail) {
-            let mut all = vec![head.to_owned(), name.to_owned()];
-            all.extend(segments);
-            return Ok((all, unit));
-        }
-    }
-    parse_tail("")
-}
-
-/// What to write after `prefix`: the nearest of what may stand there, or all of it.
-fn instead(path: &str, prefix: &str, expected: &[String]) -> String {
-    let written = match path.strip_prefix(prefix) {
-        Some(rest) => rest.trim_start_matches('.').split('.').next(),
-        // The prefix holds a placeholder for a name, which may hold dots.
-        None => path.rsplit('.').next(),
-    };
-    match written.and_then(|written| nearest(written, expected)) {
-        Some(close) => format!("did you mean `{close}`?"),
-        None => format!("write one of {}", expected.join(", ")),
-    }
-}
-
-fn lookup(table: &[(&str, Unit)], name: &str) -> Option<Unit> {
-    table
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, unit)| *unit)
-}
-
-fn found(segments: &[&str], unit: Unit) -> Parsed {
-    Ok((segments.iter().map(|s| (*s).to_owned()).collect(), unit))
-}
-
-fn expected<'a>(prefix: &str, names: impl IntoIterator<Item = &'a str>) -> Parsed {
-    Err((
-        prefix.to_owned(),
-        names.into_iter().map(str::to_owned).collect(),
-    ))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod demand;
 mod drift;
 mod event;
 mod failure;
+pub(crate) mod figures;
 mod health;
 mod level;
 mod manifest;
@@ -26,7 +27,7 @@ mod series;
 mod server;
 mod strain;
 mod summary;
-mod times;
+pub(crate) mod times;
 mod verdict;
 
 pub use arm::{ArmBlocks, ArmData, Backlog, LoadModel, SECOND_RELEASED, Second, TargetLedger};
@@ -47,6 +48,7 @@ pub use demand::{Demand, DemandLine};
 pub use drift::{Drift, DriftDirection, LevelDrift};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
+pub use figures::Unit;
 pub use health::{BothEnds, GeneratorHealth, Halves, PARTS, Segments};
 pub use level::LevelSummary;
 pub use manifest::{

@@ -3,8 +3,8 @@
 //! A quantity with an interval passes when the whole interval is on the right side and fails when the whole interval is on the wrong
 //! side; between, and without a sample, it is inconclusive. What the measurement cannot carry is not judged.
 
-use crate::metric::{Metric, Percentile, Reading, Unit};
-use crate::record::{Breach, ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::metric::{Metric, Percentile, Reading};
+use crate::record::{Breach, ThresholdOutcome, Unit, ValidityRow, VerdictResult};
 use crate::statistics::times_to_bound;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 
@@ -226,7 +226,7 @@ fn found(value: f64, reading: Reading, show: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// What a value lies between; of one without an interval, itself.
+/// Ends of a value's interval; of one without an interval, itself.
 fn ends(reading: Reading) -> (Option<f64>, Option<f64>) {
     match (reading.percentile, reading.interval) {
         (Some(percentile), _) => (percentile.low, percentile.high),

@@ -1,4 +1,4 @@
-//! What `plimsoll doctor --calibrate` found: how much generator and a mock that answers at once reach together on this host.
+//! The ceiling that `plimsoll doctor --calibrate` found: how much generator and a mock that answers at once reach together on this host.
 //!
 //! A lower bound of what the generator reaches, so it never refuses a plan. What the generator did is judged after the run.
 
@@ -69,7 +69,7 @@ fn body_bytes(step: &Step) -> usize {
             Body::Parts(parts) => parts.iter().map(length).sum(),
         }
     }
-    length(&step.body)
+    length(&step.exchange.body)
 }
 
 fn is_external(experiment: &Experiment, arm: &Arm) -> bool {
@@ -77,7 +77,7 @@ fn is_external(experiment: &Experiment, arm: &Arm) -> bool {
     target.is_some_and(|component| matches!(component.kind, ComponentKind::External(_)))
 }
 
-/// What to say of a peak, after the arm's name; `None` when it is easy.
+/// Sentence on a peak, after the arm's name; `None` when it is easy.
 fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
     let share = peak / ceiling;
     if share <= EASY {
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// What is said of an experiment, each warning on a line.
+    /// Warnings of an experiment, a line each.
     fn said_of(experiment: &Memory) -> String {
         let experiment = experiment.load(&[]).unwrap();
         let outlooks = look(&experiment, &ceiling(1));

@@ -1,24 +1,25 @@
-//! What `summary.json` says of one arm.
+//! An arm in `summary.json`.
 
 use super::arm::LoadModel;
 use super::capacity::CapacitySummary;
 use super::cause::Bottleneck;
 use super::comparison::Added;
 use super::drift::Drift;
+use super::figures::figures;
 use super::level::LevelSummary;
 use super::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };
 use super::ranges::RangeSummary;
 use super::strain::HostStrain;
-use super::times::{Statistic, TimeStatistics, Times};
+use super::times::{Statistic, TimeStatistics, Times, times};
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What one arm did over all blocks.
+/// Results of one arm over all blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmSummary {
     /// Where its load went.
@@ -64,17 +65,17 @@ pub struct ArmSummary {
     /// Response times of what failed otherwise than at its deadline: answers whose checks failed, connections that were refused or lost.
     #[serde(default)]
     pub failed_time: TimeStatistics,
-    /// What this arm adds to the baseline; `null` for the baseline and without a comparison.
+    /// Differences of this arm from the baseline; `null` for the baseline and without a comparison.
     pub added: Option<Added>,
     /// Exchanges that passed, by range of their response time.
     #[serde(default)]
     pub ranges: Vec<RangeSummary>,
-    /// The same per step of the scenario.
+    /// Results per step of the scenario.
     pub by_step: IndexMap<String, StepSummary>,
     /// Groups of steps, those within others after the name of these: `outer/inner`.
     #[serde(default)]
     pub by_group: IndexMap<String, GroupSummary>,
-    /// What failed, by step and kind, the most frequent first.
+    /// Failures by step and kind, the most frequent first.
     #[serde(default)]
     pub failures: Vec<FailureSummary>,
     /// Checks by name, over all steps.
@@ -84,7 +85,7 @@ pub struct ArmSummary {
     /// The machine over this arm's measured time.
     #[serde(default)]
     pub host: HostStrain,
-    /// What gives way first; `null` with `compare`, which does not ask, and where it was not seen.
+    /// The resource that gives way first; `null` with `compare`, which does not ask, and where it was not seen.
     #[serde(default)]
     pub bottleneck: Option<Bottleneck>,
     /// The figures of each block.
@@ -95,13 +96,30 @@ pub struct ArmSummary {
     /// How response times of levels changed with time, where they did; `null` too where there is too little to tell by.
     #[serde(default)]
     pub drift: Option<Drift>,
-    /// What the search found; `null` unless the method is `capacity`. The arm's own figures are then those of one trial: the one that stands
+    /// Result of the search; `null` unless the method is `capacity`. The arm's own figures are then those of one trial: the one that stands
     /// for the lower bound.
     #[serde(default)]
     pub capacity: Option<CapacitySummary>,
     /// Sentences that belong beside the figures.
     pub notes: Vec<String>,
 }
+
+figures!(ArmSummary {
+    seconds: Seconds,
+    offered_per_s: PerSecond,
+    achieved_per_s: PerSecond,
+    good_per_s: PerSecond,
+    intended: Count,
+    sent: Count,
+    in_flight: Count,
+    dropped: Count,
+    connected: Count,
+    reconnected: Count,
+    failed: Count,
+    failed_share: Share,
+});
+
+times!(ArmSummary { failed_time });
 
 /// One block of one arm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

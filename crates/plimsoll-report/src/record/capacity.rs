@@ -1,18 +1,19 @@
 //! A search for capacity: what was asked, every trial, the interval that follows, and what is said of it.
 
 use super::bearing::Bearing;
+use super::figures::figures;
 use super::parts::ComponentSummary;
 use super::times::{Statistic, TimeStatistics};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a search found of one arm.
+/// Result of a search on one arm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacitySummary {
-    /// What a trial must meet.
+    /// Objective of each trial.
     pub objective: Objective,
-    /// What the search came to.
+    /// End of the search.
     pub result: CapacityResult,
     /// The highest rate that meets the objective, as far as is known; `null` when none does.
     pub lower_per_s: Option<f64>,
@@ -39,9 +40,9 @@ pub struct CapacitySummary {
     pub trials: Vec<Trial>,
     /// The rates that were tried, ascending, each with what follows from all of its trials.
     pub loads: Vec<LoadClass>,
-    /// What was seen at the lower bound and above it; `null` when the search ended before.
+    /// Observations at the lower bound and above it; `null` when the search ended before.
     pub confirmation: Option<Confirmation>,
-    /// What became of the capacity when what gave way first was given less; `null` where that was not asked for, or could not be tried.
+    /// Change of the capacity when the resource that gave way first was made less; `null` where that was not asked for, or could not be tried.
     #[serde(default)]
     pub intervention: Option<Intervention>,
     /// Where the curve bends, by Kneedle: a drawing aid, never a verdict. `null` where the data do not support it.
@@ -52,7 +53,12 @@ pub struct CapacitySummary {
     pub notes: Vec<String>,
 }
 
-/// What a trial must meet: each percentile at most its limit, not more than a share of exchanges missed, and the rate sustained.
+figures!(CapacitySummary {
+    lower_per_s: PerSecond,
+    upper_per_s: PerSecond,
+});
+
+/// Objective of a trial: each percentile at most its limit, not more than a share of exchanges missed, and the rate sustained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
     /// Limits of the response time.
@@ -70,7 +76,7 @@ pub struct Limit {
     pub at_most_s: f64,
 }
 
-/// What a search came to.
+/// End of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapacityResult {
@@ -108,7 +114,7 @@ pub enum SearchEnd {
     Failure,
 }
 
-/// What a trial was for.
+/// Purpose of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialPurpose {
@@ -120,7 +126,7 @@ pub enum TrialPurpose {
     Overload,
 }
 
-/// What a trial says of its rate.
+/// Outcome of a trial for its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialOutcome {
@@ -152,7 +158,7 @@ impl TrialOutcome {
 pub struct Trial {
     /// Its number within the arm, from 1: the `block` of its rows in the series.
     pub trial: u32,
-    /// What it was for.
+    /// Its purpose.
     pub purpose: TrialPurpose,
     /// The rate that was offered, iterations per second.
     pub rate_per_s: f64,
@@ -162,7 +168,7 @@ pub struct Trial {
     pub seconds: f64,
     /// Seconds that it took with its warm-up and everything around it.
     pub spent_s: f64,
-    /// What it says of its rate.
+    /// Its outcome for its rate.
     pub outcome: TrialOutcome,
     /// One sentence: why.
     pub reason: String,
@@ -198,7 +204,7 @@ pub struct TrialRow {
     pub arm: String,
     /// The trial.
     pub trial: Trial,
-    /// What was seen in it, if it was an overload.
+    /// Behaviour under it, if it was an overload.
     pub overload: Option<Overload>,
     /// Cores that a component was held to in it, to confirm a cause; `None` in the search itself.
     #[serde(default)]
@@ -210,17 +216,17 @@ pub struct TrialRow {
 pub struct Found {
     /// The figure.
     pub figure: Statistic,
-    /// What it was; `null` without a sample.
+    /// Its value; `null` without a sample.
     pub value: Option<f64>,
     /// Lower end of its 95 % interval from order statistics; `null` when there were too few times for one.
     pub low: Option<f64>,
     /// Upper end of it, likewise.
     pub high: Option<f64>,
-    /// What it is held against.
+    /// Its limit.
     pub limit: f64,
 }
 
-/// What all trials of one rate say together.
+/// All trials of one rate together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadClass {
     /// The rate.
@@ -231,11 +237,11 @@ pub struct LoadClass {
     pub bad_s: f64,
     /// Void trials.
     pub voids: u32,
-    /// What follows.
+    /// The class that follows.
     pub class: Class,
 }
 
-/// What follows for a rate from its trials: the classes of MLRsearch (draft-ietf-bmwg-mlrsearch).
+/// Class of a rate by its trials, as in MLRsearch (draft-ietf-bmwg-mlrsearch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -259,18 +265,18 @@ impl Class {
     }
 }
 
-/// What was seen at the lower bound, and above it.
+/// Observations at the lower bound, and above it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmation {
     /// The number of the trial at the lower bound; `null` when there was none.
     pub trial: Option<u32>,
     /// Whether it met the objective; `null` when that could not be said.
     pub held: Option<bool>,
-    /// What happened above capacity; `null` when that was not tried.
+    /// Behaviour above capacity; `null` when that was not tried.
     pub overload: Option<Overload>,
 }
 
-/// What happened above capacity.
+/// Behaviour above capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overload {
     /// The number of its trial.
@@ -305,9 +311,9 @@ pub struct Intervention {
     pub lower_per_s: Option<f64>,
     /// The upper bound that was found; `null` when every rate met it.
     pub upper_per_s: Option<f64>,
-    /// What follows.
+    /// The conclusion.
     pub moved: Moved,
-    /// The same in a sentence.
+    /// The conclusion in a sentence.
     pub sentence: String,
     /// Its trials, numbered on from the search's own.
     pub trials: Vec<Trial>,

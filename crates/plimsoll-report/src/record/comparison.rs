@@ -1,5 +1,6 @@
 //! How arms differ, in `summary.json`.
 
+use super::figures::figures;
 use super::times::Statistic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,7 @@ pub struct Difference {
     pub low: f64,
     /// Upper end of the 95 % interval.
     pub high: f64,
-    /// What follows.
+    /// The conclusion.
     pub verdict: DifferenceVerdict,
     /// The chance of such a difference if there is none; where several arms are compared, corrected for their number by Holm's method. `null`
     /// in records that do not say.
@@ -84,6 +85,12 @@ pub struct Difference {
     pub more_blocks: Option<u32>,
 }
 
+figures!(Difference {
+    value: Seconds,
+    low: Seconds,
+    high: Seconds,
+});
+
 /// Why a difference is not to be read by its interval alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -92,7 +99,7 @@ pub enum Reservation {
     Failures,
 }
 
-/// What follows from a difference and its interval.
+/// Conclusion from a difference and its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceVerdict {

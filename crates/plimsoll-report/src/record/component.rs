@@ -1,8 +1,9 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
 use super::demand::Demand;
+use super::figures::highest;
 use super::server::ServerStatistics;
-use super::strain::{Strain, highest};
+use super::strain::Strain;
 
 /// The name under which the generator's own resources are recorded.
 pub const GENERATOR: &str = "generator";
@@ -14,7 +15,7 @@ pub struct ComponentSample {
     pub length_s: f64,
     /// CPU seconds used per second.
     pub cpu_cores: Option<f64>,
-    /// The same, of the thread that used most; at most 1.
+    /// CPU seconds per second of the thread that used most; at most 1.
     pub busiest_thread_cores: Option<f64>,
     /// Seconds per second that runnable threads waited for a CPU, summed over threads.
     pub run_delay: f64,
@@ -24,9 +25,9 @@ pub struct ComponentSample {
     pub fds: Option<u64>,
     /// Threads.
     pub threads: Option<u64>,
-    /// What else may hold others up.
+    /// Resources beside these that may hold others up.
     pub strain: Strain,
-    /// What it says of itself, if it is a server that does.
+    /// Its own statistics, if it is a server that has any.
     pub server: ServerStatistics,
 }
 
@@ -51,9 +52,9 @@ pub struct ComponentData {
     pub fds_max: Option<u64>,
     /// Most threads.
     pub threads_max: Option<u64>,
-    /// What else may have held others up.
+    /// Resources beside these that may have held others up.
     pub strain: Strain,
-    /// What it said of itself.
+    /// Its own statistics.
     pub server: ServerStatistics,
     /// Processor time by throughput.
     pub demand: Demand,
@@ -88,14 +89,15 @@ impl ComponentData {
         self.cpu_seconds += other.cpu_seconds;
         self.busiest_thread_seconds += other.busiest_thread_seconds;
         self.run_delay_seconds += other.run_delay_seconds;
-        highest(&mut self.cpu_cores_max, other.cpu_cores_max);
+        highest(&mut self.cpu_cores_max, other.cpu_cores_max, seconds);
         highest(
             &mut self.busiest_thread_cores_max,
             other.busiest_thread_cores_max,
+            seconds,
         );
-        highest(&mut self.rss_bytes_max, other.rss_bytes_max);
-        highest(&mut self.fds_max, other.fds_max);
-        highest(&mut self.threads_max, other.threads_max);
+        highest(&mut self.rss_bytes_max, other.rss_bytes_max, seconds);
+        highest(&mut self.fds_max, other.fds_max, seconds);
+        highest(&mut self.threads_max, other.threads_max, seconds);
     }
 
     /// Mean CPU in cores; `None` where no sample looked at it.

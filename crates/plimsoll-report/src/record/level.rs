@@ -1,8 +1,9 @@
 //! One level of `levels`: a rate, or a number of users, held for some time.
 
 use super::bearing::Bearing;
+use super::figures::figures;
 use super::parts::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
-use super::times::{Statistic, TimeStatistics};
+use super::times::{Statistic, TimeStatistics, times};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,3 +67,23 @@ pub struct LevelSummary {
     /// Sentences that belong beside the figures.
     pub notes: Vec<String>,
 }
+
+figures!(LevelSummary {
+    seconds: Seconds,
+    offered_per_s: PerSecond,
+    achieved_per_s: PerSecond,
+    good_per_s: PerSecond,
+    intended: Count,
+    sent: Count,
+    in_flight: Count,
+    dropped: Count,
+    failed: Count,
+    failed_share: Share,
+});
+
+times!(LevelSummary {
+    response_time,
+    failed_time,
+    service_time,
+    pacing_lag,
+});

@@ -1,9 +1,10 @@
-//! What `summary.json` says of parts of an arm: outcomes and failures, steps, groups and components.
+//! Parts of an arm in `summary.json`: outcomes and failures, steps, groups and components.
 
+use super::figures::figures;
 use super::ranges::RangeSummary;
 use super::server::ServerStatistics;
 use super::strain::Strain;
-use super::times::TimeStatistics;
+use super::times::{TimeStatistics, times};
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,11 +56,23 @@ pub struct Outcomes {
     pub reset: u64,
     /// TLS failed: in the handshake, or by what the server said of it afterwards.
     pub tls_failed: u64,
-    /// What arrived was not a valid answer.
+    /// An answer arrived that was not valid.
     pub malformed: u64,
     /// Ended by us when the run stopped.
     pub aborted: u64,
 }
+
+figures!(Outcomes {
+    timed_out: Count,
+    unfinished: Count,
+    refused: Count,
+    exhausted: Count,
+    closed: Count,
+    reset: Count,
+    tls_failed: Count,
+    malformed: Count,
+    aborted: Count,
+});
 
 impl Outcomes {
     /// Exchanges with a result: all but those that we ended ourselves.
@@ -124,6 +137,25 @@ pub struct StepSummary {
     pub bytes_received: u64,
 }
 
+figures!(StepSummary {
+    sent: Count,
+    in_flight: Count,
+    failed: Count,
+    failed_share: Share,
+    achieved_per_s: PerSecond,
+    good_per_s: PerSecond,
+    bytes_sent: Bytes,
+    bytes_received: Bytes,
+});
+
+times!(StepSummary {
+    response_time,
+    failed_time,
+    service_time,
+    first_byte_time,
+    body_time,
+});
+
 /// The passes of iterations through one group of steps, over all blocks. An iteration that ends early leaves the groups that it is in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupSummary {
@@ -141,6 +173,18 @@ pub struct GroupSummary {
     pub cumulated_response_time: TimeStatistics,
 }
 
+figures!(GroupSummary {
+    count: Count,
+    failed: Count,
+    failed_share: Share,
+    achieved_per_s: PerSecond,
+});
+
+times!(GroupSummary {
+    duration,
+    cumulated_response_time,
+});
+
 /// One component during one arm's measured time. `null` without a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComponentSummary {
@@ -156,10 +200,19 @@ pub struct ComponentSummary {
     pub fds_max: Option<u64>,
     /// Most threads.
     pub threads_max: Option<u64>,
-    /// What else may have held others up.
+    /// Resources beside these that may have held others up.
     #[serde(flatten)]
     pub strain: Strain,
-    /// What it said of itself; absent where it is no server whose statistics were read.
+    /// Its own statistics; absent where it is no server whose statistics were read.
     #[serde(default, skip_serializing_if = "ServerStatistics::is_empty")]
     pub server: ServerStatistics,
 }
+
+figures!(ComponentSummary {
+    cpu_cores_mean: Cores,
+    cpu_cores_max: Cores,
+    busiest_thread_cores_max: Cores,
+    rss_bytes_max: Bytes,
+    fds_max: Count,
+    threads_max: Count,
+});

@@ -1,5 +1,6 @@
 //! Figures of a histogram by the names that the summary uses.
 
+use super::figures::figures;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::time_kind::TimeKind;
 use schemars::JsonSchema;
@@ -118,6 +119,20 @@ pub struct TimeStatistics {
     pub at_least_from: Option<f64>,
 }
 
+figures!(TimeStatistics {
+    count: Count,
+    min: Seconds,
+    mean: Seconds,
+    deviation: Seconds,
+    p50: Seconds,
+    p75: Seconds,
+    p90: Seconds,
+    p95: Seconds,
+    p99: Seconds,
+    p999: Seconds,
+    max: Seconds,
+});
+
 /// Beyond so large a share a mean does not rest on lower bounds that the p99.9 does not rest on.
 const MEAN_RESTS_ON: f64 = 0.999;
 
@@ -201,6 +216,41 @@ pub struct Times {
     #[serde(default)]
     pub body_time: TimeStatistics,
 }
+
+/// A distribution of times of a record: its name, in the record's type and in its file, and how it is had.
+pub(crate) type Distribution<T> = (&'static str, fn(&T) -> &TimeStatistics);
+
+/// A record whose distributions of times can be metrics.
+pub(crate) trait Timed: Sized + 'static {
+    /// Its distributions.
+    const TIMES: &'static [Distribution<Self>];
+}
+
+/// Declares which distributions of a record can be metrics.
+macro_rules! times {
+    ($record:ty { $($name:ident),* $(,)? }) => {
+        impl $crate::record::times::Timed for $record {
+            const TIMES: &'static [$crate::record::times::Distribution<Self>] =
+                &[$((stringify!($name), |record| &record.$name)),*];
+        }
+    };
+}
+
+pub(super) use times;
+
+times!(Times {
+    response_time,
+    service_time,
+    iteration_time,
+    connection_wait,
+    pacing_lag,
+    connect_time,
+    dns_time,
+    tcp_time,
+    tls_time,
+    first_byte_time,
+    body_time,
+});
 
 impl Times {
     /// The figures of each kind, from a function that gives its histogram.

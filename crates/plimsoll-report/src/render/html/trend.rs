@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
-use crate::metric::Unit;
+use crate::record::Unit;
 use crate::threshold::format_value;
 use maud::{Markup, html};
 
