@@ -7,15 +7,16 @@ mod several;
 use std::sync::Arc;
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Dealing, Load};
+use plimsoll_load::plan::{Action, Dealing, Load};
 
 use super::component::{Component, ComponentKind, Scheme};
 use super::load::{Layer, Layers, LoadSettings, connections};
 use super::loader::Loader;
 use super::method;
 use super::name::refuse_name;
-use super::scenario::{self, Act, Data, Scenario, Step};
+use super::scenario::{self, Data, Scenario, Step};
 use super::target::TargetRef;
+use super::template::Template;
 use super::topology;
 use super::wire::{ArmWire, ExperimentWire, LoadWire};
 use plan::Places;
@@ -29,25 +30,25 @@ pub struct Arm {
     pub target: TargetRef,
     /// Every exchange of its scenario; at least one.
     pub steps: Vec<Step>,
-    /// What is done with them: all at the same time. At least one.
+    /// Programs over these steps: all at the same time. At least one.
     pub scenarios: Vec<LoadedScenario>,
     /// How iterations get the rows of feeders.
     pub dealing: Dealing,
-    /// What reports call its groups of steps, each before those within it.
+    /// Names in reports of its groups of steps, each before those within it.
     pub groups: Vec<String>,
-    /// What iterations differ by; the same for all arms.
+    /// Differences between iterations; the same for all arms.
     pub data: Arc<Data>,
     /// Its load, of several scenarios that of the first.
     pub settings: LoadSettings,
 }
 
-/// What the iterations of one load do, and how many there are when.
+/// Program of the iterations of one load, and how many there are when.
 #[derive(Debug, Clone)]
 pub struct LoadedScenario {
-    /// What the plan calls it.
+    /// Its name in the plan.
     pub name: String,
-    /// What an iteration does.
-    pub program: Vec<Act>,
+    /// The program of an iteration.
+    pub program: Vec<Action<Template>>,
     /// How many start when.
     pub load: Load,
     /// In the closed model: so many and no more, over all users.
@@ -107,14 +108,14 @@ pub(super) fn names(wire: &ExperimentWire) -> Vec<String> {
     }
 }
 
-/// What arms have in common.
+/// Settings that arms share.
 struct Common<'a> {
     wire: &'a ExperimentWire,
     components: &'a [Component],
     load_at: Pointer,
     scenario: Scenario,
     data: Arc<Data>,
-    /// What the method says in the place of loads.
+    /// The method's words in the place of loads.
     by_method: Option<(LoadWire, Pointer)>,
 }
 
@@ -132,12 +133,13 @@ impl Common<'_> {
         };
         let headers = scenario::headers(loader, wire.headers.as_ref(), &at.key("headers"));
         for step in &mut scenario.steps {
-            step.headers.retain(|(name, _)| {
+            let fields = &mut step.exchange.headers;
+            fields.retain(|(name, _)| {
                 !headers
                     .iter()
                     .any(|(other, _)| other.eq_ignore_ascii_case(name))
             });
-            step.headers.extend(headers.iter().cloned());
+            fields.extend(headers.iter().cloned());
         }
         let mut outer: Vec<Layer<'_>> = vec![(&self.wire.load, self.load_at.clone())];
         outer.extend(wire.load.as_ref().map(|own| (own, at.key("load"))));
@@ -196,7 +198,7 @@ impl Common<'_> {
         Some(arm)
     }
 
-    /// What the method says in the place of an arm's load. A warm-up that is written prevails over its own.
+    /// The method's words in the place of an arm's load. A warm-up that is written prevails over its own.
     fn by_method(&self, arm: &ArmWire) -> Option<(LoadWire, Pointer)> {
         let (mut load, at) = self.by_method.clone()?;
         let of_arm = arm.load.as_ref().and_then(|load| load.warmup);
@@ -329,11 +331,12 @@ arms:
                     .iter()
                     .map(|step| {
                         let headers: Vec<String> = step
+                            .exchange
                             .headers
                             .iter()
                             .map(|(name, value)| format!("{name}={}", value.source()))
                             .collect();
-                        format!("  {} [{}]", step.name, headers.join(" "))
+                        format!("  {} [{}]", step.exchange.name, headers.join(" "))
                     })
                     .collect();
                 format!("{} -> {}\n{}", arm.name, arm.target, steps.join("\n"))

@@ -16,7 +16,7 @@ pub use gateway::Gateway;
 pub use kind::ComponentKind;
 pub use mock::{HTTPS, Https, Mock};
 pub(super) use placement::generator;
-pub use placement::{Generator, Placement};
+pub use placement::{CPU_PERIOD, CpuQuota, Generator, Placement};
 pub use probe::{
     ContainerProbe, Exporter, ExternalProbe, PostgresqlProbe, PrometheusProbe, RedisProbe,
 };
@@ -32,7 +32,7 @@ use super::wire::ComponentWire;
 pub struct Component {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ComponentKind,
     /// Where it may run, and how much of it.
     pub placement: Placement,

@@ -31,18 +31,15 @@ pub mod wire;
 
 pub use arm::{Arm, LoadedScenario};
 pub use component::{
-    Command, Component, ComponentKind, ContainerProbe, Exporter, External, ExternalProbe, Gateway,
-    Generator, HTTPS, Https, Listen, Listener, Mock, Placement, PostgresqlProbe, PrometheusProbe,
-    Readiness, RedisProbe, RenderedFile, Scheme,
+    CPU_PERIOD, Command, Component, ComponentKind, ContainerProbe, CpuQuota, Exporter, External,
+    ExternalProbe, Gateway, Generator, HTTPS, Https, Listen, Listener, Mock, Placement,
+    PostgresqlProbe, PrometheusProbe, Readiness, RedisProbe, RenderedFile, Scheme,
 };
 pub use decoded::{RECORDS, VALUES};
 pub use load::LoadSettings;
 pub use method::{Capacity, LevelOrder, Levels, Method, Point};
 pub use name::is_name;
-pub use scenario::{
-    Act, Body, Check, Condition, Data, FeederFile, Matcher, Part as ScenarioPart, Predicate,
-    Scenario, Step,
-};
+pub use scenario::{Body, Data, FeederFile, Part as ScenarioPart, Scenario, Step};
 pub use schema::schema;
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
@@ -65,13 +62,13 @@ pub const FILE_NAME: &str = "experiment.yaml";
 pub struct Experiment {
     /// Its name.
     pub name: String,
-    /// What it asks, in words.
+    /// Its question, in words.
     pub description: Option<String>,
     /// The file that it was loaded from.
     pub file: PathBuf,
     /// The directory that its relative paths were resolved against.
     pub directory: PathBuf,
-    /// What runs, in the order of the file.
+    /// Components, in the order of the file.
     pub components: Vec<Component>,
     /// Indices into `components`: whatever a component refers to comes before it.
     pub start_order: Vec<usize>,
@@ -85,7 +82,7 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
     /// How the arms are run.
     pub method: Method,
-    /// What must hold, in the order of the file.
+    /// Thresholds, in the order of the file.
     pub thresholds: Vec<Threshold>,
     /// Bounds of the ranges of response times in reports.
     pub ranges: Ranges,
@@ -135,14 +132,14 @@ impl Experiment {
         self.arms.iter().find(|arm| arm.name == name)
     }
 
-    /// What to connect to in place of a host: the address that the file gives it, or else itself.
+    /// The host to connect to in place of another: the address that the file gives it, or else itself.
     #[must_use]
     pub fn route(&self, host: &str) -> String {
         let given = self.hosts.get(host).map(ToString::to_string);
         given.unwrap_or_else(|| host.to_owned())
     }
 
-    /// The same without some components, by name: without those that refer to them too, and without the arms that lead to any of these. The
+    /// This experiment without some components, by name: without those that refer to them too, and without the arms that lead to any of these. The
     /// second part is what each of these arms lacks.
     #[must_use]
     pub fn without(&self, absent: &[String]) -> (Self, Vec<(String, String)>) {

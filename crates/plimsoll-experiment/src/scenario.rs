@@ -13,81 +13,35 @@ pub(super) use data::convert as convert_data;
 pub use data::{Data, FeederFile};
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use plimsoll_base::document::{Entries, Path as Pointer, Text};
-use plimsoll_load::plan::{Comparison, Dealing, Extract, Span};
+use plimsoll_load::plan::{self, Action, Dealing};
 
 use super::loader::Loader;
 use super::template::Template;
 use super::wire::{ExperimentWire, StepWire};
-pub use check::{Check, Matcher, Predicate};
 
-/// One exchange of an iteration.
+/// One exchange of an iteration, and where it is written.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What reports call it; unique within the scenario.
-    pub name: String,
-    /// The method, in capitals.
-    pub method: &'static str,
-    /// The request target in origin form.
-    pub path: Template,
-    /// Header fields in order; those of the arm come last.
-    pub headers: Vec<(String, Template)>,
-    /// The request body.
-    pub body: Body,
-    /// How long the exchange may take; `None`: the load's.
-    pub timeout: Option<Duration>,
-    /// Waited after the end of the exchange before.
-    pub pause: Span,
-    /// What an answer must satisfy.
-    pub check: Check,
-    /// What later steps want to know of the answer.
-    pub extract: Vec<Extract>,
-    /// How many redirects are followed, and the step under which they are counted.
-    pub follow: Option<(u32, usize)>,
-    /// Where it is written.
+    /// The exchange, with its substitutions still to be made. The header fields of the arm come last.
+    pub exchange: plan::Step<Template, Body>,
+    /// Where it is written ...
     pub(super) place: Pointer,
+    /// ... and each of its further predicates.
+    pub(super) checks: Vec<Pointer>,
 }
 
-/// What an iteration does.
-#[derive(Debug, Clone)]
-pub enum Act {
-    /// The exchange at this place among the steps.
-    Step(usize),
-    /// One of several, by weight.
-    Mix(Vec<(u32, Vec<Act>)>),
-    /// Something several times.
-    Repeat(u32, Vec<Act>),
-    /// Something if a condition holds, something if not.
-    If(Condition, Vec<Act>, Vec<Act>),
-    /// Something under a name.
-    Group(String, Vec<Act>),
-    /// Nothing, for some time.
-    Pause(Span),
-}
-
-/// A comparison of two texts.
-#[derive(Debug, Clone)]
-pub struct Condition {
-    /// What is compared.
-    pub left: Template,
-    /// How.
-    pub comparison: Comparison,
-    /// With what.
-    pub right: Template,
-}
-
-/// What one virtual user does in one iteration.
+/// Programs of virtual users.
 #[derive(Debug, Clone, Default)]
 pub struct Scenario {
     /// Every exchange, in the order in which they are written; those of redirects come right after their step.
     pub steps: Vec<Step>,
-    /// What is done with them: all at the same time, each with its own load.
+    /// Programs over these steps: all at the same time, each with its own load.
     pub parts: Vec<Part>,
     /// How iterations get the rows of feeders.
     pub dealing: Dealing,
-    /// What reports call its groups, each before those within it.
+    /// Names of its groups in reports, each before those within it.
     pub groups: Vec<String>,
     /// Where its conditions are written, in their order.
     pub(super) conditions: Vec<Pointer>,
@@ -97,18 +51,18 @@ pub struct Scenario {
     pub(super) is_partial: bool,
 }
 
-/// What the iterations of one load do.
+/// Program of the iterations of one load.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What the plan calls it.
+    /// Its name in the plan.
     pub name: String,
-    /// What is done.
-    pub program: Vec<Act>,
+    /// The program of an iteration.
+    pub program: Vec<Action<Template>>,
 }
 
 impl Part {
     /// The only one.
-    fn main(program: Vec<Act>) -> Self {
+    fn main(program: Vec<Action<Template>>) -> Self {
         Self {
             name: "main".to_owned(),
             program,
@@ -165,7 +119,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) 
     converter.scenario
 }
 
-/// What is converted, and what is known of it so far.
+/// Conversion under way, with the names known so far.
 struct Converter<'a, 'l> {
     loader: &'a mut Loader<'l>,
     scenario: Scenario,
@@ -189,30 +143,30 @@ impl<'a, 'l> Converter<'a, 'l> {
         }
     }
 
-    fn list(&mut self, wire: &[StepWire], at: &Pointer) -> Vec<Act> {
+    fn list(&mut self, wire: &[StepWire], at: &Pointer) -> Vec<Action<Template>> {
         if self.depth == MAX_DEPTH {
             self.refuse(at, format!("steps nest at most {MAX_DEPTH} deep"));
             return Vec::new();
         }
         self.depth += 1;
-        let mut acts = Vec::with_capacity(wire.len());
+        let mut actions = Vec::with_capacity(wire.len());
         for (index, wire) in wire.iter().enumerate() {
             let at = at.index(index);
             match self.one(wire, &at) {
-                Some(act) => acts.push(act),
+                Some(action) => actions.push(action),
                 None => self.scenario.is_partial = true,
             }
         }
         self.depth -= 1;
-        acts
+        actions
     }
 
-    fn one(&mut self, wire: &StepWire, at: &Pointer) -> Option<Act> {
+    fn one(&mut self, wire: &StepWire, at: &Pointer) -> Option<Action<Template>> {
         if control::is_one(wire) {
             control::convert(self, wire, at)
         } else if let Some(span) = control::alone(wire) {
             self.scenario.pauses.push(at.key("pause"));
-            Some(Act::Pause(span))
+            Some(Action::Pause(span))
         } else {
             step::convert(self, wire, at)
         }

@@ -4,11 +4,9 @@
 
 use crate::error::LabError;
 use crate::shim::Cgroup;
+use plimsoll_experiment::{CPU_PERIOD, CpuQuota};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The period of a quota in microseconds: the kernel's own default.
-const PERIOD_US: f64 = 100_000.0;
 
 /// Where this process stands in the hierarchy that limits CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,24 +17,25 @@ enum Controller {
     V2 { mount: PathBuf, own: PathBuf },
 }
 
-/// A group called `name` that may use `cores` of CPU time; without a number, all that there is.
+/// A group called `name` that may use so much CPU time; without a quota, all that there is.
 ///
 /// # Errors
 /// [`LabError::Environment`] when this host has no place for one.
-pub(crate) fn limit(name: &str, cores: Option<f64>) -> Result<Cgroup, LabError> {
+pub(crate) fn limit(name: &str, quota: Option<CpuQuota>) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let controller = locate(
         "cpu",
         &text("/proc/self/cgroup"),
         &text("/proc/self/mountinfo"),
     );
-    let quota = cores.map(|cores| (cores * PERIOD_US).round().to_string());
-    let or = |none: &str| quota.unwrap_or_else(|| none.to_owned());
+    let period_us = quota.map_or(CPU_PERIOD, |quota| quota.period).as_micros();
+    let share = |quota: CpuQuota| quota.period.mul_f64(quota.cores).as_micros().to_string();
+    let or = |none: &str| quota.map_or_else(|| none.to_owned(), share);
     match controller {
         Some(Controller::V1(own)) => Ok(Cgroup {
             dir: own.join(name),
             settings: vec![
-                ("cpu.cfs_period_us".to_owned(), PERIOD_US.to_string()),
+                ("cpu.cfs_period_us".to_owned(), period_us.to_string()),
                 ("cpu.cfs_quota_us".to_owned(), or("-1")),
             ],
             leave_to: own,
@@ -46,7 +45,7 @@ pub(crate) fn limit(name: &str, cores: Option<f64>) -> Result<Cgroup, LabError> 
                 .ok_or_else(|| none("no group passes the cpu controller on to its children"))?;
             Ok(Cgroup {
                 dir: parent.join(name),
-                settings: vec![("cpu.max".to_owned(), format!("{} {PERIOD_US}", or("max")))],
+                settings: vec![("cpu.max".to_owned(), format!("{} {period_us}", or("max")))],
                 leave_to: own,
             })
         }

@@ -24,7 +24,9 @@ use crate::shim::Spec;
 use announce::Silence;
 use indexmap::IndexMap;
 use launch::Launch;
-use plimsoll_experiment::{Component, ComponentKind, Experiment, External, HTTPS, Scheme, Secret};
+use plimsoll_experiment::{
+    CPU_PERIOD, Component, ComponentKind, CpuQuota, Experiment, External, HTTPS, Scheme, Secret,
+};
 use plimsoll_report::record::ComponentSample;
 use std::collections::BTreeMap;
 use std::fs;
@@ -216,7 +218,7 @@ impl<'a> Topology<'a> {
             .collect()
     }
 
-    /// What probes may not see, by component, in words.
+    /// Resources that probes may not see, by component, in words.
     #[must_use]
     pub fn denied(&self) -> Vec<(String, String)> {
         let running = self.running.iter();
@@ -246,7 +248,7 @@ impl<'a> Topology<'a> {
         &self.addresses
     }
 
-    /// What the substitutions of arms stand for.
+    /// Values of the substitutions of arms.
     pub fn values(&mut self) -> (&mut Values<'a>, &Addresses) {
         (&mut self.values, &self.addresses)
     }
@@ -388,8 +390,10 @@ impl<'a> Topology<'a> {
         else {
             return Err(refused("it is none that this experiment starts".to_owned()));
         };
-        let cores = cores.or(component.placement.cpu_quota);
-        let group = cgroup::limit(&self.group(name), cores)?;
+        let own = component.placement.cpu_quota;
+        let period = own.map_or(CPU_PERIOD, |own| own.period);
+        let quota = cores.map(|cores| CpuQuota { cores, period }).or(own);
+        let group = cgroup::limit(&self.group(name), quota)?;
         for (file, value) in &group.settings {
             let path = group.dir.join(file);
             fs::write(&path, value)

@@ -1,10 +1,11 @@
-//! What a run says of itself before anything is measured. Templates stand in it as written, so secrets do not.
+//! Facts of a run before anything is measured. Templates stand in it as written, so secrets do not.
 
 use crate::host;
 use crate::options::RunOptions;
 use plimsoll_base::units::format_seconds;
 use plimsoll_experiment::{
-    Arm, Component, ComponentKind, Experiment, LevelOrder, LoadedScenario, Method, Template,
+    Arm, CPU_PERIOD, Component, ComponentKind, Experiment, LevelOrder, LoadedScenario, Method,
+    Template,
 };
 use plimsoll_load::plan::{ConnectionPolicy, Connections, Load, Protocol, Trust};
 use plimsoll_report::record::{
@@ -106,7 +107,7 @@ fn arrivals(scenarios: &[LoadedScenario]) -> String {
     named.collect::<Vec<_>>().join("; ")
 }
 
-/// What is out of the ordinary about connections, each part after a comma.
+/// Settings of connections that differ from the default, each after a comma.
 fn connections(connections: &Connections) -> String {
     let mut said = vec![];
     match connections.policy {
@@ -156,7 +157,10 @@ fn component(component: &Component) -> ComponentFacts {
         detail = format!("{detail}, pinned to CPU {}", cpus.join(", "));
     }
     if let Some(quota) = component.placement.cpu_quota {
-        detail = format!("{detail}, at most {quota} CPUs");
+        detail = format!("{detail}, at most {} CPUs", quota.cores);
+        if quota.period != CPU_PERIOD {
+            detail = format!("{detail} in periods of {} ms", quota.period.as_millis());
+        }
     }
     ComponentFacts {
         name: component.name.clone(),

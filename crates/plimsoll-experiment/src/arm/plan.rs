@@ -4,14 +4,14 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use plimsoll_base::document::{Path as Pointer, Segment};
-use plimsoll_load::plan::{self, Action, Choice, ConnectionPolicy, Plan, Scenario, Text};
+use plimsoll_load::plan::{self, ConnectionPolicy, Plan, Scenario, Text};
 
 use super::Arm;
 use crate::load::connections;
 use crate::load::{Layer, Layers, Written};
 use crate::loader::Loader;
-use crate::scenario::{Act, Body, Matcher, Predicate, Step};
-use crate::template::{Reference, Value};
+use crate::scenario::{Body, Step};
+use crate::template::{Reference, Template, Value};
 
 impl Arm {
     /// The generator's plan for this arm: `lookup` resolves the substitutions of paths, header values and bodies.
@@ -27,7 +27,9 @@ impl Arm {
     ) -> Result<Plan, E> {
         let mut steps = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            steps.push(plan_step(step, &mut lookup)?);
+            let body = body(&step.exchange.body, &mut lookup)?;
+            let mut text = |template: &Template| template.text(&mut lookup);
+            steps.push(step.exchange.try_map(&mut text, body)?);
         }
         let mut values = Vec::new();
         for (name, template) in &self.data.values {
@@ -36,10 +38,13 @@ impl Arm {
         }
         let mut scenarios = Vec::with_capacity(self.scenarios.len());
         for scenario in &self.scenarios {
+            let mut text = |template: &Template| template.text(&mut lookup);
+            let program = scenario.program.iter();
+            let program = program.map(|action| action.try_map(&mut text));
             scenarios.push(Scenario {
                 name: scenario.name.clone(),
                 load: scenario.load.clone(),
-                program: actions(&scenario.program, &mut lookup)?,
+                program: program.collect::<Result<_, E>>()?,
                 iterations: scenario.iterations,
             });
         }
@@ -78,7 +83,7 @@ impl Arm {
         self.outline_with(|_| None)
     }
 
-    /// The same, with some values as they are.
+    /// Its plan as far as the file decides it, with some values as they are.
     fn outline_with(&self, held: impl Fn(&Reference) -> Option<String>) -> Plan {
         let sources = &self.settings.connections.sources;
         let source = sources
@@ -111,37 +116,6 @@ impl Arm {
     }
 }
 
-fn plan_step<E>(
-    step: &Step,
-    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
-) -> Result<plan::Step, E> {
-    let mut headers = Vec::with_capacity(step.headers.len());
-    for (name, value) in &step.headers {
-        headers.push((name.clone(), value.text(&mut *lookup)?));
-    }
-    let mut also = Vec::with_capacity(step.check.also.len());
-    for (predicate, _) in &step.check.also {
-        also.push(plan_predicate(predicate, lookup)?);
-    }
-    Ok(plan::Step {
-        name: step.name.clone(),
-        method: step.method.to_owned(),
-        path: step.path.text(&mut *lookup)?,
-        headers,
-        body: body(&step.body, lookup)?,
-        timeout: step.timeout,
-        pause: step.pause,
-        check: plan::Check {
-            status: step.check.status.clone(),
-            also,
-        },
-        extract: step.extract.clone(),
-        follow: step
-            .follow
-            .map(|(most, series)| plan::Follow { most, series }),
-    })
-}
-
 fn body<E>(
     body: &Body,
     lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
@@ -158,79 +132,6 @@ fn body<E>(
             Text(pieces)
         }
     })
-}
-
-fn plan_predicate<E>(
-    predicate: &Predicate,
-    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
-) -> Result<plan::Predicate, E> {
-    let mut matcher = |matcher: &Matcher| {
-        Ok(match matcher {
-            Matcher::Equals(text) => plan::Match::Equals(text.text(&mut *lookup)?),
-            Matcher::Contains(text) => plan::Match::Contains(text.text(&mut *lookup)?),
-            Matcher::Matches(pattern) => plan::Match::Matches(pattern.clone()),
-        })
-    };
-    Ok(match predicate {
-        Predicate::Header(name, value) => plan::Predicate::Header {
-            name: name.clone(),
-            value: value.as_ref().map(matcher).transpose()?,
-        },
-        Predicate::Body(value) => plan::Predicate::Body(matcher(value)?),
-        Predicate::JsonPath(path, equals) => plan::Predicate::JsonPath {
-            path: path.clone(),
-            equals: match equals {
-                Some(text) => Some(text.text(&mut *lookup)?),
-                None => None,
-            },
-        },
-        Predicate::Size(least, most) => plan::Predicate::Size {
-            least: *least,
-            most: *most,
-        },
-        Predicate::ResponseTime(below) => plan::Predicate::ResponseTime(*below),
-    })
-}
-
-fn actions<E>(
-    acts: &[Act],
-    lookup: &mut impl FnMut(&Reference) -> Result<Value, E>,
-) -> Result<Vec<Action>, E> {
-    let mut converted = Vec::with_capacity(acts.len());
-    for act in acts {
-        converted.push(match act {
-            Act::Step(step) => Action::Step(*step),
-            Act::Pause(span) => Action::Pause(*span),
-            Act::Mix(choices) => {
-                let mut weighted = Vec::with_capacity(choices.len());
-                for (weight, acts) in choices {
-                    weighted.push(Choice {
-                        weight: *weight,
-                        actions: actions(acts, lookup)?,
-                    });
-                }
-                Action::Mix(weighted)
-            }
-            Act::Repeat(times, acts) => Action::Repeat {
-                times: *times,
-                actions: actions(acts, lookup)?,
-            },
-            Act::Group(name, acts) => Action::Group {
-                name: name.clone(),
-                actions: actions(acts, lookup)?,
-            },
-            Act::If(condition, then, otherwise) => Action::If {
-                condition: plan::Condition {
-                    left: condition.left.text(&mut *lookup)?,
-                    comparison: condition.comparison,
-                    right: condition.right.text(&mut *lookup)?,
-                },
-                then: actions(then, lookup)?,
-                otherwise: actions(otherwise, lookup)?,
-            },
-        });
-    }
-    Ok(converted)
 }
 
 /// Where the file says what is not a step's own.
@@ -310,7 +211,7 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
             Segment::Index(header),
         ] if steps == "steps" && key == "headers" => {
             let (at, step) = step(index);
-            let name = &step.headers[*header].0;
+            let name = &step.exchange.headers[*header].0;
             let of_arm = headers_at.key(name);
             if loader.is_written(&of_arm) {
                 of_arm
@@ -336,14 +237,14 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
 /// Where what belongs to a step is written.
 fn of_step(step: &Step, at: Pointer, rest: &[Segment]) -> Pointer {
     match rest {
-        [Segment::Key(key)] if key == "path" => at.key(&step.method.to_ascii_lowercase()),
+        [Segment::Key(key)] if key == "path" => at.key(&step.exchange.method.to_ascii_lowercase()),
         [
             Segment::Key(check),
             Segment::Key(also),
             Segment::Index(index),
-        ] if check == "check" && also == "also" => step.check.also[*index].1.clone(),
+        ] if check == "check" && also == "also" => step.checks[*index].clone(),
         [Segment::Key(extract), Segment::Index(index)] if extract == "extract" => {
-            at.key("extract").key(&step.extract[*index].name)
+            at.key("extract").key(&step.exchange.extract[*index].name)
         }
         rest => rest.iter().fold(at, |at, segment| match segment {
             Segment::Key(key) => at.key(key),
@@ -444,7 +345,7 @@ load: { rate: 10/s, duration: 5s }
         let pauses: Vec<String> = arm
             .steps
             .iter()
-            .map(|step| step.pause.to_string())
+            .map(|step| step.exchange.pause.to_string())
             .collect();
         assert_eq!(pauses, ["1.00 s to 3.00 s", "1.00 s"]);
         insta::assert_snapshot!(format!("{:?}", arm.scenarios[0].program), @"[Pause(Lognormal { median: 2s, sigma: 0.5 }), Step(0), Pause(Exponential { mean: 2s }), Step(1)]");

@@ -4,15 +4,28 @@ use plimsoll_base::document::Path as Pointer;
 
 use crate::loader::Loader;
 use crate::wire::{ComponentWire, GeneratorWire};
+use std::time::Duration;
 
 /// Where a process may run, and how much of it. The default is everywhere, unlimited.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Placement {
     /// Processors that it is pinned to; empty: all.
     pub cpus: Vec<u32>,
-    /// Most CPU time it may use, in processors.
-    pub cpu_quota: Option<f64>,
+    /// Most CPU time it may use.
+    pub cpu_quota: Option<CpuQuota>,
 }
+
+/// A limit on CPU time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuQuota {
+    /// In processors.
+    pub cores: f64,
+    /// How often it is given out.
+    pub period: Duration,
+}
+
+/// The period of a quota that states none: the kernel's own default, which container runtimes keep.
+pub const CPU_PERIOD: Duration = Duration::from_millis(100);
 
 /// Where the load generator runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +45,11 @@ impl Default for Generator {
     }
 }
 
+/// The periods that the kernel accepts, and the shortest share of one (`kernel/sched/core.c`: `min_cfs_quota_period`, `max_cfs_quota_period`).
+const SHORTEST_PERIOD: Duration = Duration::from_millis(1);
+const LONGEST_PERIOD: Duration = Duration::from_secs(1);
+const SHORTEST_SHARE: Duration = Duration::from_millis(1);
+
 /// More than any host has; the largest number that the system's processor sets hold.
 const MAX_CPU: u32 = 1023;
 
@@ -45,6 +63,7 @@ pub(super) fn convert(
         for (key, written) in [
             ("cpus", wire.cpus.is_some()),
             ("cpu_quota", wire.cpu_quota.is_some()),
+            ("cpu_period", wire.cpu_period.is_some()),
         ] {
             if written {
                 loader.refuse_key(
@@ -55,18 +74,42 @@ pub(super) fn convert(
         }
         return Placement::default();
     }
-    if let Some(quota) = wire.cpu_quota
-        && !(0.01..=f64::from(MAX_CPU)).contains(&quota)
-    {
-        loader.refuse(
-            at.key("cpu_quota"),
-            format!("`{quota}` is not an amount of processors: write 0.01 or more, such as `0.25`"),
-        );
-    }
     Placement {
         cpus: cpus(loader, wire.cpus.as_deref(), &at.key("cpus")),
-        cpu_quota: wire.cpu_quota,
+        cpu_quota: quota(loader, wire, at),
     }
+}
+
+fn quota(loader: &mut Loader<'_>, wire: &ComponentWire, at: &Pointer) -> Option<CpuQuota> {
+    let period = wire.cpu_period.map(|period| *period);
+    if period.is_some_and(|period| !(SHORTEST_PERIOD..=LONGEST_PERIOD).contains(&period)) {
+        loader.refuse(
+            at.key("cpu_period"),
+            "the system gives out processor time every `1ms` to `1s`: write for instance `20ms`",
+        );
+    }
+    let Some(cores) = wire.cpu_quota else {
+        if period.is_some() {
+            loader.refuse_key(
+                at.key("cpu_period"),
+                "is the period of `cpu_quota`, which is not there: add it, or remove this",
+            );
+        }
+        return None;
+    };
+    let period = period.unwrap_or(CPU_PERIOD);
+    if !(0.01..=f64::from(MAX_CPU)).contains(&cores) {
+        loader.refuse(
+            at.key("cpu_quota"),
+            format!("`{cores}` is not an amount of processors: write 0.01 or more, such as `0.25`"),
+        );
+    } else if period.as_secs_f64() * cores < SHORTEST_SHARE.as_secs_f64() {
+        loader.refuse(
+            at.key("cpu_quota"),
+            "is less than `1ms` in each period, the least that the system gives out: write more, or a longer `cpu_period`",
+        );
+    }
+    Some(CpuQuota { cores, period })
 }
 
 pub(crate) fn generator(loader: &mut Loader<'_>, wire: &GeneratorWire) -> Generator {

@@ -1,60 +1,43 @@
-//! What an answer must satisfy, as the file says it.
-
-use std::time::Duration;
+//! Predicates on an answer, as the file states them.
 
 use plimsoll_base::document::{OneOrMany, Path as Pointer, Text};
+use plimsoll_load::plan::{Check, Match, Predicate};
 
 use crate::loader::Loader;
 use crate::template::Template;
 use crate::wire::{CheckWire, MatchWire};
 
-/// Predicates on one answer.
-#[derive(Debug, Clone, Default)]
-pub struct Check {
-    /// The permitted statuses; `None`: anything below 400.
-    pub status: Option<Vec<u16>>,
-    /// Further predicates, in order.
-    pub also: Vec<(Predicate, Pointer)>,
-}
+/// A further predicate, and where it is written.
+type Placed = (Predicate<Template>, Pointer);
 
-/// Something that must hold of an answer.
-#[derive(Debug, Clone)]
-pub enum Predicate {
-    /// A header field is there, and its value satisfies this.
-    Header(String, Option<Matcher>),
-    /// The body satisfies this.
-    Body(Matcher),
-    /// A JSONPath finds something, and the first such thing is this.
-    JsonPath(String, Option<Template>),
-    /// The body has so many bytes.
-    Size(u64, u64),
-    /// The response time is below this.
-    ResponseTime(Duration),
-}
-
-/// Something that must hold of a text.
-#[derive(Debug, Clone)]
-pub enum Matcher {
-    /// It is this.
-    Equals(Template),
-    /// This is in it.
-    Contains(Template),
-    /// The regular expression matches.
-    Matches(String),
-}
-
-pub(super) fn convert(loader: &mut Loader<'_>, wire: Option<&CheckWire>, at: &Pointer) -> Check {
+/// The check of a step, and where its further predicates are written.
+pub(super) fn convert(
+    loader: &mut Loader<'_>,
+    wire: Option<&CheckWire>,
+    at: &Pointer,
+) -> (Check<Template>, Vec<Pointer>) {
     let Some(wire) = wire else {
-        return Check::default();
+        return (Check::default(), Vec::new());
+    };
+    let (also, places) = predicates(loader, wire, at).into_iter().unzip();
+    let statuses = wire.status.as_ref();
+    let status = statuses.map(|list| self::statuses(loader, list, &at.key("status")));
+    (Check { status, also }, places)
+}
+
+fn predicates(loader: &mut Loader<'_>, wire: &CheckWire, at: &Pointer) -> Vec<Placed> {
+    let header = |name: &str, value| Predicate::Header {
+        name: name.to_owned(),
+        value,
     };
     let mut also = Vec::new();
     for (name, value) in wire.header.iter().flat_map(|entries| entries.iter()) {
         let at = at.key("header").key(name);
         let matchers = matchers(loader, value, &at);
         if matchers.is_empty() {
-            also.push((Predicate::Header(name.to_owned(), None), at));
+            also.push((header(name, None), at));
         } else {
-            let of = |(matcher, at)| (Predicate::Header(name.to_owned(), Some(matcher)), at);
+            let of = |(matcher, at)| (header(name, Some(matcher)), at);
             also.extend(matchers.into_iter().map(of));
         }
     }
@@ -72,43 +55,46 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: Option<&CheckWire>, at: &Po
     }
     for (path, value) in wire.jsonpath.iter().flat_map(|entries| entries.iter()) {
         let at = at.key("jsonpath").key(path);
-        let value = loader.template(&at, value, None);
-        also.push((Predicate::JsonPath(path.to_owned(), Some(value)), at));
+        let equals = Some(loader.template(&at, value, None));
+        let path = path.to_owned();
+        also.push((Predicate::JsonPath { path, equals }, at));
     }
     for path in wire.found.iter().flat_map(|paths| &paths.0) {
-        also.push((Predicate::JsonPath(path.clone(), None), at.key("found")));
+        let found = Predicate::JsonPath {
+            path: path.clone(),
+            equals: None,
+        };
+        also.push((found, at.key("found")));
     }
     if let Some(size) = &wire.size {
         let (least, most) = (
             size.least.map_or(0, |bytes| *bytes),
             size.most.map_or(u64::MAX, |bytes| *bytes),
         );
-        also.push((Predicate::Size(least, most), at.key("size")));
+        also.push((Predicate::Size { least, most }, at.key("size")));
     }
     if let Some(time) = wire.response_time {
         also.push((Predicate::ResponseTime(*time), at.key("response_time")));
     }
-    Check {
-        status: wire
-            .status
-            .as_ref()
-            .map(|list| statuses(loader, list, &at.key("status"))),
-        also,
-    }
+    also
 }
 
-fn matchers(loader: &mut Loader<'_>, wire: &MatchWire, at: &Pointer) -> Vec<(Matcher, Pointer)> {
+fn matchers(
+    loader: &mut Loader<'_>,
+    wire: &MatchWire,
+    at: &Pointer,
+) -> Vec<(Match<Template>, Pointer)> {
     let mut matchers = Vec::new();
     if let Some(text) = &wire.equals {
         let at = at.key("equals");
-        matchers.push((Matcher::Equals(loader.template(&at, text, None)), at));
+        matchers.push((Match::Equals(loader.template(&at, text, None)), at));
     }
     if let Some(text) = &wire.contains {
         let at = at.key("contains");
-        matchers.push((Matcher::Contains(loader.template(&at, text, None)), at));
+        matchers.push((Match::Contains(loader.template(&at, text, None)), at));
     }
     if let Some(pattern) = &wire.matches {
-        matchers.push((Matcher::Matches(pattern.clone()), at.key("matches")));
+        matchers.push((Match::Matches(pattern.clone()), at.key("matches")));
     }
     matchers
 }

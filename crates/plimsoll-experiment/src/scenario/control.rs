@@ -1,10 +1,13 @@
-//! What exchanges stand in: the ways `mix`, `repeat` and `if`, and `group`.
+//! The ways around exchanges: `mix`, `repeat` and `if`, and `group`.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Comparison, GROUP_SEPARATOR, Span, group_path};
+use plimsoll_load::plan::{
+    Action, Choice, Comparison, Condition, GROUP_SEPARATOR, Span, group_path,
+};
 
+use super::Converter;
 use super::step::LONGEST_NAME;
-use super::{Act, Condition, Converter};
+use crate::template::Template;
 use crate::wire::StepWire;
 
 /// Rounds of a loop.
@@ -48,7 +51,7 @@ pub(super) fn convert(
     converter: &mut Converter<'_, '_>,
     wire: &StepWire,
     at: &Pointer,
-) -> Option<Act> {
+) -> Option<Action<Template>> {
     refuse_other_keys(converter, wire, at);
     if let Some(choices) = &wire.mix {
         let at = at.key("mix");
@@ -66,9 +69,10 @@ pub(super) fn convert(
                 converter.refuse(&at.key("weight"), message);
                 return None;
             }
-            converted.push((weight, converter.list(&choice.steps, &at.key("steps"))));
+            let actions = converter.list(&choice.steps, &at.key("steps"));
+            converted.push(Choice { weight, actions });
         }
-        return Some(Act::Mix(converted));
+        return Some(Action::Mix(converted));
     }
     let Some(steps) = wire.steps.as_ref().filter(|steps| !steps.is_empty()) else {
         converter.refuse(at, "has no `steps`: write at least one");
@@ -81,7 +85,8 @@ pub(super) fn convert(
             converter.refuse(&at.key("repeat"), message);
             return None;
         }
-        return Some(Act::Repeat(times, converter.list(steps, &steps_at)));
+        let actions = converter.list(steps, &steps_at);
+        return Some(Action::Repeat { times, actions });
     }
     if let Some(name) = &wire.group {
         let places = (&at.key("group"), &steps_at);
@@ -94,7 +99,11 @@ pub(super) fn convert(
     let then = converter.list(steps, &steps_at);
     let otherwise = wire.otherwise.as_deref().unwrap_or_default();
     let otherwise = converter.list(otherwise, &at.key("else"));
-    Some(Act::If(condition, then, otherwise))
+    Some(Action::If {
+        condition,
+        then,
+        otherwise,
+    })
 }
 
 /// The steps under a name, given where both are written.
@@ -103,7 +112,7 @@ pub(super) fn group(
     name: &str,
     steps: &[StepWire],
     (name_at, steps_at): (&Pointer, &Pointer),
-) -> Act {
+) -> Action<Template> {
     let is_printable = !name.contains(char::is_control) && !name.contains(GROUP_SEPARATOR);
     if !is_printable || !(1..=LONGEST_NAME).contains(&name.chars().count()) {
         let message = format!(
@@ -121,12 +130,19 @@ pub(super) fn group(
     }
     converter.scenario.groups.push(path);
     converter.within.push(name.to_owned());
-    let acts = converter.list(steps, steps_at);
+    let actions = converter.list(steps, steps_at);
     converter.within.pop();
-    Act::Group(name.to_owned(), acts)
+    Action::Group {
+        name: name.to_owned(),
+        actions,
+    }
 }
 
-fn condition(converter: &mut Converter<'_, '_>, written: &str, at: &Pointer) -> Option<Condition> {
+fn condition(
+    converter: &mut Converter<'_, '_>,
+    written: &str,
+    at: &Pointer,
+) -> Option<Condition<Template>> {
     let found = COMPARISONS.iter().filter_map(|(sign, comparison)| {
         let at = written.find(sign)?;
         Some((at, *sign, *comparison))

@@ -1,8 +1,9 @@
 //! `scenarios`: several by name, which share the load by weight or have each its own.
 
 use plimsoll_base::document::{Entries, Path as Pointer};
+use plimsoll_load::plan::{Action, Choice};
 
-use super::{Act, Converter, Part, control};
+use super::{Converter, Part, control};
 use crate::wire::ScenarioWire;
 
 /// How scenarios come to their iterations.
@@ -38,22 +39,25 @@ pub(super) fn convert(
             converter.refuse(&at.key("steps"), message);
             converter.scenario.is_partial = true;
         }
-        let program = vec![control::group(
+        let actions = vec![control::group(
             converter,
             name,
             &wire.steps,
             (&at, &at.key("steps")),
         )];
         match kind {
-            Kind::Weights => choices.push((wire.weight.unwrap_or(1), program)),
+            Kind::Weights => choices.push(Choice {
+                weight: wire.weight.unwrap_or(1),
+                actions,
+            }),
             Kind::Loads => parts.push(Part {
                 name: name.to_owned(),
-                program,
+                program: actions,
             }),
         }
     }
     if kind == Kind::Weights {
-        parts.push(Part::main(vec![Act::Mix(choices)]));
+        parts.push(Part::main(vec![Action::Mix(choices)]));
     }
     parts
 }

@@ -1,10 +1,10 @@
 //! One exchange: method and path, query, header fields, body, and where redirects are counted.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Expression, Span};
+use plimsoll_load::plan::{self, Action, Expression, Follow, Span};
 
 use super::body::{self, Body};
-use super::{Act, Converter, Step, check, extract, headers};
+use super::{Converter, Step, check, extract, headers};
 use crate::loader::Loader;
 use crate::template::{Part, Template};
 use crate::wire::{AuthWire, StepWire};
@@ -18,7 +18,7 @@ pub(super) fn convert(
     converter: &mut Converter<'_, '_>,
     wire: &StepWire,
     at: &Pointer,
-) -> Option<Act> {
+) -> Option<Action<Template>> {
     let (key, method, path) = method(converter.loader, wire, at)?;
     refuse_keys_of_ways(converter.loader, wire, at);
     let name = name(converter, wire, method, path, at);
@@ -37,18 +37,26 @@ pub(super) fn convert(
     let path = target(loader, wire, path, &at.key(key), at);
     let most = redirects(loader, wire, at);
     let place = converter.scenario.steps.len();
-    let step = Step {
+    let (check, checks) = check::convert(converter.loader, wire.check.as_ref(), &at.key("check"));
+    let exchange = plan::Step {
         name,
-        method,
+        method: method.to_owned(),
         path,
         headers: fields,
         body,
         timeout: wire.timeout.map(|timeout| *timeout),
         pause: wire.pause.map_or(Span::ZERO, |pause| pause.span()),
-        check: check::convert(converter.loader, wire.check.as_ref(), &at.key("check")),
+        check,
         extract: extract::convert(converter.loader, wire.extract.as_ref(), &at.key("extract")),
-        follow: most.map(|most| (most, place + 1)),
+        follow: most.map(|most| Follow {
+            most,
+            series: place + 1,
+        }),
+    };
+    let step = Step {
+        exchange,
         place: at.clone(),
+        checks,
     };
     if most.is_some() {
         let hops = hops(converter, &step);
@@ -57,20 +65,30 @@ pub(super) fn convert(
     } else {
         converter.scenario.steps.push(step);
     }
-    Some(Act::Step(place))
+    Some(Action::Step(place))
 }
 
 /// The series of a step's redirects: followed by GET, or by HEAD, without a body (RFC 9110, section 15.4).
 fn hops(converter: &mut Converter<'_, '_>, step: &Step) -> Step {
     let of_body = |name: &str| name.to_ascii_lowercase().starts_with("content-");
-    let fields = step.headers.iter().filter(|(name, _)| !of_body(name));
-    Step {
-        name: converter.unused(format!("{} (redirects)", step.name)),
-        method: if step.method == "HEAD" { "HEAD" } else { "GET" },
+    let first = &step.exchange;
+    let fields = first.headers.iter().filter(|(name, _)| !of_body(name));
+    let method = if first.method == "HEAD" {
+        "HEAD"
+    } else {
+        "GET"
+    };
+    let exchange = plan::Step {
+        name: converter.unused(format!("{} (redirects)", first.name)),
+        method: method.to_owned(),
         path: Template::literal("/"),
         headers: fields.cloned().collect(),
         body: Body::Empty,
         pause: Span::ZERO,
+        ..first.clone()
+    };
+    Step {
+        exchange,
         ..step.clone()
     }
 }

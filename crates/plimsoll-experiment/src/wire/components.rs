@@ -55,6 +55,10 @@ pub struct ComponentWire {
     /// Most CPU time it may use, in processors: `0.25` is a quarter of one.
     #[deserr(default)]
     pub cpu_quota: Option<f64>,
+    /// How often `cpu_quota` is given out, `1ms` to `1s`: a component that has used up its share waits for the next period. Default: `100ms`,
+    /// as containers have it.
+    #[deserr(default)]
+    pub cpu_period: Option<DurationText>,
 }
 
 /// Our mock upstream: go-bench-suite's endpoints, and WireMock stubs below `root`.
