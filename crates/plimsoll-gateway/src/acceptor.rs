@@ -7,7 +7,7 @@ use crate::connection;
 use crate::connection_registry::Showing;
 use crate::generation::{Blueprint, Generation};
 use crate::handover::Sockets;
-use crate::listener_set::{ListenerId, ListenerSet, ListenerSpec};
+use crate::listener_id::{ListenerId, ListenerSpec};
 use crate::metrics::ShardMetrics;
 use crate::mirror::Mirrors;
 use crate::reload::{Change, Message, Unfinished};
@@ -18,11 +18,11 @@ use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Row;
+use plimsoll_http::server::{Drain, ListenerSet, OpenConnections};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
@@ -34,11 +34,11 @@ const TICK: Duration = Duration::from_millis(200);
 /// How long connections without an exchange stay open when another process serves what comes anew.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// What a shard takes with it when it starts.
+/// State that a shard takes with it when it starts.
 pub(crate) struct Share {
     pub(crate) blueprint: Arc<Blueprint>,
     pub(crate) placement: Placement,
-    pub(crate) open: Arc<AtomicU32>,
+    pub(crate) open: Arc<OpenConnections>,
     pub(crate) limiters: ConnectionLimiters,
     pub(crate) metrics: Arc<ShardMetrics>,
     pub(crate) counters: Row,
@@ -47,7 +47,7 @@ pub(crate) struct Share {
     pub(crate) spans: Option<RecordSender>,
     /// Let go of as soon as the shard has its own descriptors, so that the ports close with the last shard's.
     pub(crate) listeners: Vec<ListenerSpec>,
-    /// What reloads bring.
+    /// Changes by reloads.
     pub(crate) changes: mpsc::Receiver<Message>,
     /// To be let go of when it drains; and whether another process has them.
     pub(crate) sockets: Arc<Sockets>,
@@ -71,8 +71,7 @@ impl Shard {
             leaving: Cell::new(false),
             batches: RefCell::default(),
             parting: Cell::new(false),
-            draining: Cell::new(false),
-            drain: Notify::new(),
+            drain: Drain::default(),
             changed: Notify::new(),
             held: Held::default(),
             mirrors: Mirrors::default(),
@@ -93,7 +92,7 @@ impl Shard {
         let mut clients = JoinSet::new();
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut entrances = ListenerSet::new(Arc::clone(&self.metrics));
+        let mut entrances = ListenerSet::new(Arc::clone(&self.metrics.exhausted));
         let mut result = entrances.reconcile(listeners);
         // When requests are not taken any more, once that is known.
         let mut leaves: Option<Instant> = None;
@@ -134,7 +133,11 @@ impl Shard {
     }
 
     /// Serves by another generation from the next request on, and says so.
-    async fn change(&self, change: Change, entrances: &mut ListenerSet) -> io::Result<()> {
+    async fn change(
+        &self,
+        change: Change,
+        entrances: &mut ListenerSet<ListenerId>,
+    ) -> io::Result<()> {
         let before = self.current();
         let next = Generation::new(change.blueprint, &self.placement, Some(&before));
         self.current.replace(Rc::new(next));
@@ -226,7 +229,6 @@ impl Shard {
         // One connection's defect is not the others' end; it is counted, and the panic has told where it happened.
         let panicked = ended.is_err_and(|error| error.is_panic());
         self.metrics.panicked.add(u64::from(panicked));
-        self.open.fetch_sub(1, Ordering::Relaxed);
         self.metrics.connections.set(clients.len() as u64);
     }
 
@@ -304,8 +306,7 @@ impl Shard {
             let parting = Instant::now() + PARTING.min(grace / 2);
             self.drain_until(clients, parting).await;
         }
-        self.draining.set(true);
-        self.drain.notify_waiters();
+        self.drain.begin();
         self.drain_until(clients, end).await;
         let cut_off = clients.len();
         clients.shutdown().await;

@@ -30,7 +30,7 @@ use crate::error_format::ErrorFormat;
 use crate::expiry::Expiry;
 use crate::forwarded::Network;
 use crate::identity::Kind;
-use crate::listener_set::ListenerId;
+use crate::listener_id::ListenerId;
 use crate::overrides::Overrides;
 use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
@@ -57,7 +57,7 @@ pub struct GatewayConfig {
     pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) underscores: Underscores,
     pub(crate) certificate_fields: Vec<CertificateField>,
-    /// What identifies a client, the first that there is.
+    /// Properties that identify a client, the first that there is.
     pub(crate) identity_order: Arc<[Kind]>,
     pub(crate) sharding: Option<Sharding>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
@@ -75,11 +75,11 @@ pub struct GatewayConfig {
     pub(crate) limits: ConnectionLimits,
     /// In whose words it answers itself.
     pub(crate) error_format: ErrorFormat,
-    /// What answers on routes of [`Serves::Control`].
+    /// Control API of routes of [`Serves::Control`].
     pub(crate) control: Option<Arc<Control>>,
     /// Secrets that are asked for beside the requests, if there are any.
     pub(crate) keeping: Option<Keeping>,
-    /// What its operator is told when it is served.
+    /// Notes for its operator when it is served.
     pub(crate) notes: Vec<String>,
     pub(crate) places: Places,
 }
@@ -224,7 +224,7 @@ impl GatewayConfig {
     }
 }
 
-/// What becomes of clients' fields whose names have a `_`, which servers may take for fields with a `-` there.
+/// Treatment of clients' fields whose names have a `_`, which servers may take for fields with a `-` there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Underscores {
     Drop,
@@ -232,7 +232,7 @@ pub(crate) enum Underscores {
     Pass,
 }
 
-/// What a client may do on a connection of HTTP/2.
+/// Limits of a client on a connection of HTTP/2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Http2 {
     /// Streams at a time, at least 1.
@@ -271,7 +271,7 @@ pub(crate) struct ListenerConfig {
 #[derive(Debug, Clone)]
 pub(crate) struct ListenerTls {
     pub(crate) tls: ServerTls,
-    /// What judges clients' certificates; nothing where none is asked for.
+    /// Trust in clients' certificates; none where none is asked for.
     pub(crate) trust: Option<Arc<Trust>>,
 }
 
@@ -286,10 +286,10 @@ pub(crate) enum CertificateField {
 /// Routing by whose data is where.
 #[derive(Debug, Clone)]
 pub(crate) struct Sharding {
-    /// What identifies a client, the first that there is.
+    /// Properties that identify a client, the first that there is.
     pub(crate) order: Arc<[Kind]>,
     pub(crate) map: Arc<ShardMap>,
-    /// What the map was read from, for messages.
+    /// File that the map was read from, for messages.
     pub(crate) file: String,
     /// Answers say where they came from.
     pub(crate) debug: bool,
@@ -308,7 +308,7 @@ pub(crate) struct MirrorLimits {
 }
 
 impl ListenerConfig {
-    /// What the listener is known by.
+    /// Identity of the listener.
     pub(crate) fn listener_id(&self) -> ListenerId {
         ListenerId {
             name: self.name.clone(),
@@ -333,7 +333,7 @@ pub(crate) struct UpstreamConfig {
     pub(crate) endpoints: Vec<EndpointConfig>,
     pub(crate) balance: Balance,
     pub(crate) preserve_host: bool,
-    /// What connections to its endpoints are secured by: `https://` is what all of them have, or none.
+    /// TLS of connections to its endpoints: `https://` is for all of them, or for none.
     pub(crate) tls: Option<UpstreamTls>,
     pub(crate) spoken: Spoken,
     pub(crate) nameless: Nameless,
@@ -357,7 +357,7 @@ pub(crate) enum Spoken {
     Either,
 }
 
-/// What becomes of endpoints whose names have no address when the configuration is loaded.
+/// Treatment of endpoints whose names have no address when the configuration is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nameless {
     /// The configuration is refused.
@@ -426,7 +426,7 @@ impl EndpointConfig {
         self.host.trim_matches(['[', ']'])
     }
 
-    /// What the `Host` field of forwarded requests says.
+    /// The `Host` field of forwarded requests.
     pub(crate) fn authority(&self) -> String {
         match (self.port, self.secured) {
             (80, false) | (443, true) => self.host.clone(),
@@ -460,7 +460,7 @@ pub(crate) struct RouteConfig {
     pub(crate) strip: bool,
     /// Put before the forwarded path; empty, or absolute and without a trailing slash.
     pub(crate) prepend: String,
-    /// What is forwarded where nothing but a slash is left of the path; `None`: that slash behind `prepend`.
+    /// Path forwarded where nothing but a slash is left of it; `None`: that slash behind `prepend`.
     pub(crate) root: Option<String>,
     pub(crate) serves: Serves,
     pub(crate) rules: Option<Rules>,
@@ -469,16 +469,16 @@ pub(crate) struct RouteConfig {
     pub(crate) key: Option<KeyConfig>,
     pub(crate) session: Option<SessionConfig>,
     pub(crate) rate_limit: Option<RateLimitConfig>,
-    /// What is said in the place of errors.
+    /// Words in the place of errors.
     pub(crate) overrides: Overrides,
     /// It takes several requests in one.
     pub(crate) batches: bool,
-    /// What its answers name.
+    /// Expiry that its answers name.
     pub(crate) expiry: Option<Expiry>,
     pub(crate) recording: Recording,
 }
 
-/// What a route leads to.
+/// Target of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Serves {
     /// Index into [`GatewayConfig::upstreams`].
@@ -497,7 +497,7 @@ pub(crate) struct SessionConfig {
     /// Under which name keys open it.
     pub(crate) api: String,
     pub(crate) organisation: String,
-    /// What is shorter is no key.
+    /// Shortest text that is a key.
     pub(crate) shortest: usize,
     pub(crate) counts: Counts,
     /// The field carries a token, and no key.

@@ -1,6 +1,6 @@
 //! Who is connected: which certificate each has shown, and how its connection is ended when that does not do any more.
 
-use crate::listener_set::ListenerId;
+use crate::listener_id::ListenerId;
 use crate::trust::{Shown, Withdrawn};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -48,7 +48,7 @@ impl ConnectionRegistry {
         );
     }
 
-    /// What it has shown when its handshake has ended.
+    /// Notes the certificate that it has shown when its handshake has ended.
     pub(crate) fn show(&mut self, id: Id, shown: Option<Shown>) {
         if let Some(entry) = self.by_task.get_mut(&id) {
             if let Some(shown) = &shown {

@@ -3,7 +3,7 @@
 //! A socket has one queue of clients, however many processes have it: none is lost as long as somebody has it. Which processes those are,
 //! and how sockets get from one to the other, is left to the binary.
 
-use crate::listener_set::ListenerId;
+use crate::listener_id::ListenerId;
 use plimsoll_http::Listener;
 use std::io;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ pub struct Socket {
 /// Called once.
 pub type Serving = Box<dyn FnOnce() + Send>;
 
-/// What a gateway takes over from another process, and what it can hand over itself.
+/// Sockets that a gateway takes over from another process, and can hand over itself.
 #[derive(Default)]
 pub struct Handover {
     /// Its sockets.
@@ -153,7 +153,7 @@ impl Sockets {
     }
 }
 
-/// What the admin listener is called; no other is.
+/// Name of the admin listener; no other has it.
 pub(crate) const ADMIN: &str = "admin";
 
 fn lock(known: &Mutex<Vec<Known>>) -> MutexGuard<'_, Vec<Known>> {

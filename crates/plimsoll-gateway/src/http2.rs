@@ -14,16 +14,10 @@ use bytes::Bytes;
 use h2::SendStream;
 use std::future::poll_fn;
 
-/// What a pipe holds in each direction.
+/// Bytes that a pipe holds in each direction.
 pub(crate) const PIPE_BYTES: usize = 16 * 1024;
-/// Bytes of a body that may come on a stream before any of it was read.
-pub(crate) const STREAM_WINDOW: u32 = 64 * 1024;
-/// The same for all bodies of a connection.
-pub(crate) const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Bytes of a body that wait for the peer of a connection to take them.
-pub(crate) const SEND_BUFFER: usize = 64 * 1024;
 
-/// What a client is told for whom there is no room: SETTINGS, which come first, and GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, sections 6.5, 6.8 and 7).
+/// Frames for a client for whom there is no room: SETTINGS, which come first, and GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, sections 6.5, 6.8 and 7).
 pub(crate) const NO_ROOM: [u8; 26] = [
     0, 0, 0, 4, 0, 0, 0, 0, 0, // SETTINGS, empty
     0, 0, 8, 7, 0, 0, 0, 0, 0, // GOAWAY

@@ -24,7 +24,7 @@
 //! preparation control_api client_context outgoing analytics            what goes out: heads, records, the control API's answers
 //! service upstream tyk controls                                        routes and upstreams at run time; Tyk's files
 //! config                                                               gateway.yaml, checked
-//! overrides policy control connection_registry handover listener_set   what routes demand and say; listeners and who came in
+//! overrides policy control connection_registry handover listener_id   what routes demand and say; listeners and who came in
 //! keys metrics shard_map ending                                        keys that come and go, counters, whose data is where
 //! error_format batch answer redis_server secrets                       what the gateway says itself; what is kept elsewhere
 //! trust identity certificate origin secrecy http2                      who clients are, who the gateway is
@@ -69,7 +69,7 @@ mod http2;
 mod identity;
 mod jwt;
 mod keys;
-mod listener_set;
+mod listener_id;
 mod log;
 mod metrics;
 mod mirror;

@@ -1,4 +1,4 @@
-//! What the gateway counts. Each shard writes its own counters; they are added up when somebody reads them.
+//! Counters of the gateway. Each shard writes its own; they are added up when somebody reads them.
 //!
 //! How they are printed is [`crate::admin`]'s.
 
@@ -52,7 +52,7 @@ pub(crate) struct UpstreamMetrics {
     pub(crate) timed_out: Counter,
     /// The connection ended or failed inside an exchange.
     pub(crate) closed: Counter,
-    /// What came was not HTTP.
+    /// Bytes came that were not HTTP.
     pub(crate) malformed: Counter,
     /// No endpoint was below its limit.
     pub(crate) unavailable: Counter,
@@ -92,7 +92,7 @@ pub(crate) struct EndMetrics {
     pub(crate) slow_head: Counter,
     /// The client closed or failed inside a head.
     pub(crate) broken_head: Counter,
-    /// What came was no request.
+    /// Bytes came that were no request.
     pub(crate) malformed: Counter,
     /// A request's body took too long.
     pub(crate) slow_body: Counter,
@@ -130,7 +130,7 @@ pub(crate) enum TooMany {
 }
 
 impl TooMany {
-    /// What a client is told.
+    /// Message for a client.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::All => "too many connections",
@@ -159,7 +159,7 @@ impl RefusalMetrics {
     }
 }
 
-/// What one shard counts by route and by upstream of a generation. Counters outlive a generation: the next one that has a route of
+/// Counters of one shard by route and by upstream of a generation. Counters outlive a generation: the next one that has a route of
 /// the same path, or an upstream of the same name, goes on with them.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -213,7 +213,7 @@ impl Tally {
     }
 }
 
-/// What one shard counts whatever its configuration.
+/// Counters of one shard whatever its configuration.
 #[derive(Debug, Default)]
 pub(crate) struct ShardMetrics {
     /// Client connections open now.
@@ -231,7 +231,7 @@ pub(crate) struct ShardMetrics {
     /// TLS handshakes that failed.
     pub(crate) handshakes: HandshakeMetrics,
     /// How often a client had to wait to be accepted because no descriptor was left.
-    pub(crate) exhausted: Counter,
+    pub(crate) exhausted: Arc<Counter>,
     /// Connections that ended by a defect of the gateway.
     pub(crate) panicked: Counter,
     /// Time spent in the gateway itself, per forwarded exchange.

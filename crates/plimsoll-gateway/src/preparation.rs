@@ -4,7 +4,7 @@
 use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig, UpstreamTls};
 use crate::error::GatewayError;
 use crate::handover::Sockets;
-use crate::listener_set::ListenerId;
+use crate::listener_id::ListenerId;
 use crate::log::Log;
 use crate::upstream::place::preferred;
 use plimsoll_http::{Listener, connections_possible};

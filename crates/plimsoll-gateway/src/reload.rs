@@ -12,7 +12,7 @@ use crate::controls::Source;
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::Sockets;
-use crate::listener_set::{ListenerId, ListenerSpec};
+use crate::listener_id::{ListenerId, ListenerSpec};
 use crate::log::Log;
 use crate::origin::Origin;
 use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};

@@ -8,7 +8,7 @@ use crate::controls::{Controls, Output, Reload};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::{ADMIN, Sockets, Starting};
-use crate::listener_set::{ListenerId, ListenerSpec};
+use crate::listener_id::{ListenerId, ListenerSpec};
 use crate::log::Log;
 use crate::metrics::{Counter, ShardMetrics};
 use crate::origin::Origin;
@@ -18,11 +18,11 @@ use crate::secrets::refresher::SecretRefresher;
 use crate::shard::{ConnectionLimiters, Shard};
 use crate::upstream::Placement;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_http::server::OpenConnections;
 use plimsoll_http::{CountersFile, run_shards};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, watch};
@@ -134,7 +134,7 @@ fn stop_control(config: &GatewayConfig, log: &Log) {
     }
 }
 
-/// What the configuration's secrets are, before anything needs them.
+/// Starts the refresher of the configuration's secrets, before anything needs them.
 fn start_keeper(config: &GatewayConfig, log: &Log) -> Result<SecretRefresher, GatewayError> {
     let mut refresher = SecretRefresher::new(Arc::clone(log));
     if let Some(keeping) = &config.keeping {
@@ -144,7 +144,7 @@ fn start_keeper(config: &GatewayConfig, log: &Log) -> Result<SecretRefresher, Ga
     Ok(refresher)
 }
 
-/// What changes while the gateway runs, beside the requests.
+/// Parts that change while the gateway runs, beside the requests.
 struct Changing {
     refresher: SecretRefresher,
     origin: Origin,
@@ -156,7 +156,7 @@ struct Changing {
     stop: watch::Receiver<bool>,
 }
 
-/// The same, under way.
+/// The changes under way.
 enum Changes {
     /// Secrets alone change.
     Secrets { _keeper: SecretRefresher },
@@ -249,7 +249,7 @@ fn tell_of_limits(metrics: &[Arc<ShardMetrics>], log: &Log) {
     }
 }
 
-/// What each shard has of its own, in their order.
+/// State of each shard, in their order.
 struct Each<'a> {
     feeds: Vec<(Option<RecordSender>, Option<RecordSender>)>,
     changed: Vec<mpsc::Receiver<Message>>,
@@ -264,7 +264,7 @@ fn share_out(
     counters: &CountersFile,
     sockets: &Arc<Sockets>,
 ) -> io::Result<Vec<Mutex<Option<Share>>>> {
-    let open = Arc::new(AtomicU32::new(0));
+    let open = Arc::new(OpenConnections::default());
     let limiters = ConnectionLimiters::default();
     let shards = each.metrics.len();
     let each = (each.feeds.into_iter())
@@ -398,7 +398,7 @@ fn make_counters(config: &GatewayConfig, shards: usize) -> Result<CountersFile, 
     })
 }
 
-/// What carries records and spans away.
+/// Carriers of records and spans.
 struct Records {
     sink_workers: Vec<Analytics>,
     /// For each shard: where its records go, and its spans.
@@ -406,7 +406,7 @@ struct Records {
 }
 
 impl Records {
-    /// What becomes of each sink's records.
+    /// Outcomes of each sink's records.
     fn counts(&self) -> Vec<(&'static str, Arc<Counts>)> {
         let sink_workers = self.sink_workers.iter();
         sink_workers.flat_map(Analytics::counts).collect()

@@ -1,4 +1,4 @@
-//! What the connections of one shard share, and what it knows of its clients. Accepting them is [`crate::acceptor`]'s.
+//! State that the connections of one shard share, and its clients. Accepting them is [`crate::acceptor`]'s.
 
 mod held;
 
@@ -12,7 +12,7 @@ use crate::ending::Ending;
 use crate::generation::Generation;
 use crate::handover::Sockets;
 use crate::identity::Identity;
-use crate::listener_set::ListenerId;
+use crate::listener_id::ListenerId;
 use crate::metrics::{ShardMetrics, TooMany};
 use crate::mirror::Mirrors;
 use crate::own_connections::OwnConnections;
@@ -23,28 +23,28 @@ use crate::upstream::Placement;
 pub(crate) use held::Held;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
+use plimsoll_http::server::{ConnectionSlot, Drain, OpenConnections};
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-/// What the connections of one shard share. Only its own thread touches it.
+/// State that the connections of one shard share. Only its own thread touches it.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    /// What requests are served by that come now.
+    /// Generation by which new requests are served.
     pub(crate) current: RefCell<Rc<Generation>>,
     /// Generations before it that exchanges may still end by.
     pub(crate) earlier: RefCell<Vec<Weak<Generation>>>,
     pub(crate) placement: Placement,
-    /// Client connections open now, over all shards. Changed once per connection, never per request.
-    pub(crate) open: Arc<AtomicU32>,
+    /// Client connections open now, over all shards.
+    pub(crate) open: Arc<OpenConnections>,
     pub(crate) limiters: ConnectionLimiters,
     pub(crate) metrics: Arc<ShardMetrics>,
-    /// What outlives the process.
+    /// Counters that outlive the process.
     pub(crate) counters: Row,
     pub(crate) analytics: Option<RefCell<RecordSender>>,
     pub(crate) tracer: Option<Tracer>,
@@ -55,9 +55,7 @@ pub(crate) struct Shard {
     /// The gateway stops: connections end after their current exchange, and answers say so.
     pub(crate) parting: Cell<bool>,
     /// It stops now: connections without an exchange end at once.
-    pub(crate) draining: Cell<bool>,
-    /// Wakes connections that wait for a request when draining begins.
-    pub(crate) drain: Notify,
+    pub(crate) drain: Drain,
     /// Wakes requests that wait for another generation.
     pub(crate) changed: Notify,
     /// Those requests.
@@ -80,6 +78,14 @@ pub(crate) struct ConnectionLimiters {
     /// Those that the gateway makes to itself.
     own: OwnConnections,
     identities: Arc<ConnectionLimiter<Identity>>,
+}
+
+/// A connection's share of the limits, until it ends.
+#[derive(Debug)]
+pub(crate) struct Place {
+    _of_all: ConnectionSlot,
+    /// Where connections of an address are limited.
+    _of_address: Option<ConnectionPermit<IpAddr>>,
 }
 
 /// Places among a client's connections for what it has under way without one of its own.
@@ -106,7 +112,7 @@ impl FurtherPlaces {
 }
 
 impl Shard {
-    /// What a request is served by that comes now.
+    /// Generation by which a new request is served.
     pub(crate) fn current(&self) -> Rc<Generation> {
         Rc::clone(&self.current.borrow())
     }
@@ -116,14 +122,11 @@ impl Shard {
         self.current.borrow().service.timeouts
     }
 
-    /// What a new connection takes of the limits, until it ends; why there is no room for it.
-    pub(crate) fn place(
-        &self,
-        stream: &TcpStream,
-        service: &Service,
-    ) -> Result<Option<ConnectionPermit<IpAddr>>, TooMany> {
+    /// A new connection's share of the limits; or why there is no room for it.
+    pub(crate) fn place(&self, stream: &TcpStream, service: &Service) -> Result<Place, TooMany> {
         let limits = &service.limits;
-        let place = || {
+        let slot = self.open.enter(limits.connections).ok_or(TooMany::All)?;
+        let of_address = || {
             let Some(most) = limits.per_address else {
                 return Ok(None);
             };
@@ -141,11 +144,10 @@ impl Shard {
             let place = self.limiters.addresses.enter(client_prefix(address), most);
             place.map(Some).ok_or(TooMany::OfAddress)
         };
-        let place = match self.open.fetch_add(1, Ordering::Relaxed) {
-            open if open >= limits.connections => Err(TooMany::All),
-            _ => place(),
-        };
-        place.inspect_err(|_| _ = self.open.fetch_sub(1, Ordering::Relaxed))
+        Ok(Place {
+            _of_all: slot,
+            _of_address: of_address()?,
+        })
     }
 
     /// The places of what a client has under way beside the request of its connection.
@@ -162,7 +164,7 @@ impl Shard {
         &self.limiters.own
     }
 
-    /// The same of the limit for who the client is by its certificate.
+    /// The client's place within the limit for its identity by its certificate.
     pub(crate) fn place_of_identity(
         &self,
         client: &Client,
@@ -181,7 +183,7 @@ impl Shard {
         place.map(Some).ok_or(TooMany::OfIdentity)
     }
 
-    /// What a client is told for whom there is no room, which counts.
+    /// Answer to a client for whom there is no room, which counts.
     pub(crate) fn refusal(&self, why: TooMany, service: &Service) -> Answer {
         self.metrics.refused.of(why).add(1);
         self.counters.add(Counter::TurnedAway, 1);
@@ -234,7 +236,7 @@ impl Shard {
         match why {
             _ if std::thread::panicking() => Ending::Defect,
             Some(withdrawn) => withdrawn.into(),
-            None if self.draining.get() => Ending::Drained,
+            None if self.drain.has_begun() => Ending::Drained,
             // The stream of HTTP/2 that it came by.
             None => Ending::ClientGone,
         }

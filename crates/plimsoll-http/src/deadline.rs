@@ -4,9 +4,11 @@
 //! what it is set to, or when it fires and the deadline has moved: a few times per connection instead of per request.
 
 use pin_project_lite::pin_project;
+use std::cell::OnceCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
 /// The deadline passed before the future was ready.
@@ -36,6 +38,16 @@ impl Watch {
             deadline,
             future,
         }
+    }
+
+    /// Awaits `future` for `limit` from when it first has to wait, so that no clock is read for one that is ready at once.
+    pub fn within<F: Future>(
+        &mut self,
+        limit: Duration,
+        future: F,
+    ) -> Until<'_, impl Fn() -> Instant + use<F>, F> {
+        let since = OnceCell::new();
+        self.until(move || *since.get_or_init(Instant::now) + limit, future)
     }
 }
 
@@ -77,7 +89,6 @@ impl<D: Fn() -> Instant, F: Future> Future for Until<'_, D, F> {
 mod tests {
     use super::*;
     use std::cell::Cell;
-    use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -92,6 +103,16 @@ mod tests {
         assert_eq!(watch.until(|| deadline, async { 7 }).await, Ok(7));
         assert_eq!(watch.until(|| deadline, never()).await, Err(Elapsed));
         assert_eq!(start.elapsed().as_secs(), 30);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_begins_with_the_wait() {
+        let start = Instant::now();
+        let mut watch = Watch::new(start);
+        let late = watch.within(SECOND, std::future::pending::<()>());
+        tokio::time::sleep(5 * SECOND).await;
+        assert_eq!(late.await, Err(Elapsed));
+        assert_eq!(start.elapsed().as_secs(), 6);
     }
 
     #[tokio::test(start_paused = true)]

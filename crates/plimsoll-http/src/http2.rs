@@ -1,4 +1,4 @@
-//! What a server of HTTP/2 needs of this crate: the preface by which a client says that it speaks it, and requests in the form of those of
+//! HTTP/2 as far as both ends share it: windows, the preface by which a client says that it speaks it, and requests in the form of those of
 //! HTTP/1.1, so that one set of rules holds for both. Frames and streams are left to the crate `h2`.
 
 use crate::connection::RequestReader;
@@ -8,6 +8,13 @@ use crate::head::{RequestHead, Version};
 use crate::limits::Limits;
 use std::io;
 use tokio::io::AsyncRead;
+
+/// Bytes of a body that may come on a stream before any of it was read.
+pub const STREAM_WINDOW: u32 = 64 * 1024;
+/// Bytes of all bodies of a connection that may come before any of them was read.
+pub const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// Bytes of a body that wait for the peer of a connection to take them.
+pub const SEND_BUFFER: usize = 64 * 1024;
 
 /// How a client begins who knows that the server speaks HTTP/2 (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -6,7 +6,8 @@
 //! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
 //! [`otlp`] is one request to a collector; [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
 //! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
-//! What a message means (routes, stubs, retries) is left to the crates above.
+//! [`server`] is a server's connections up to the request and from the answer on.
+//! The meaning of a message (routes, stubs, retries) is left to the crates above.
 
 pub mod authority;
 mod buffer;
@@ -31,6 +32,7 @@ pub mod otlp;
 pub mod pages;
 pub mod patience;
 pub mod pool;
+pub mod server;
 pub mod shard;
 pub mod stream;
 pub mod tls;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use tokio::task::JoinError;
 
 /// Runs `body(index)` on `count` threads named `name-index`, each in a current-thread runtime and a `LocalSet`, and returns
 /// what each returned, in order. Blocks until all have ended.
@@ -37,4 +38,16 @@ where
             .map(|thread| thread.join().expect("a shard panicked"))
             .collect())
     })
+}
+
+/// Ends the shard if one of its tasks has panicked, which is a defect; its own errors end a task and nothing else.
+///
+/// # Panics
+/// When the task has.
+pub fn propagate_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
+    }
 }

@@ -14,6 +14,7 @@ use crate::metrics::Known;
 use crate::shard::Shard;
 use deliver::Broken;
 use plimsoll_base::counters::Counter;
+use plimsoll_http::server::{Begun, ConnectionSlot, DrainBegins, Handshake, Head, Spoken, secure};
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
     Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
@@ -21,7 +22,7 @@ use plimsoll_http::{
 use plimsoll_wiremock::answer::{Answer, Extent, Form, Persistence};
 use plimsoll_wiremock::request::{Channel, Scheme};
 use std::cell::{Cell, OnceCell};
-use std::future::{Future, poll_fn};
+use std::future::{Future as _, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -34,41 +35,31 @@ use tokio::time::Instant;
 /// Bytes of answers that are queued at most before they are written, when requests come faster than answers are taken.
 const QUEUE_BYTES: usize = 64 * 1024;
 
-/// How long what a peer still sends is read and dropped after its last answer.
-const LINGER: Duration = Duration::from_secs(2);
-
 /// Why a request whose head does not come is refused.
 const LATE_HEAD: &str = "the request's head took too long";
 
-/// Serves a connection until its end, whichever side that comes from.
-pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>) {
+/// Serves a connection until its end, whichever side that comes from; `_slot` is given back then.
+pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>, _slot: ConnectionSlot) {
     let channel = channel(&stream, Scheme::Http);
     converse(stream, channel, &shard).await;
 }
 
-/// The same for a connection that is to be secured first. A handshake gets as long as a head.
-pub(crate) async fn serve_secured(stream: TcpStream, tls: ServerTls, shard: Rc<Shard>) {
-    if shard.stopping.get() {
-        return;
-    }
+/// Secures a connection, then serves it. A handshake may take as long as a head.
+pub(crate) async fn serve_secured(
+    stream: TcpStream,
+    tls: ServerTls,
+    shard: Rc<Shard>,
+    _slot: ConnectionSlot,
+) {
     let channel = channel(&stream, Scheme::Https);
-    let handshake = tokio::time::timeout(shard.shared.timeouts.head, tls.accept(stream));
-    let secured = tokio::select! {
-        secured = handshake => secured,
-        () = shard.stop.notified() => return,
-    };
-    match secured {
-        Ok(Ok(stream)) => {
-            let stream = Stream::Tls(Box::new(stream));
-            if stream.agreed_on_http2() {
-                Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
-            } else {
-                converse(stream, channel, &shard).await;
-            }
+    match secure(&tls, stream, shard.shared.timeouts.head, &shard.drain).await {
+        Handshake::Secured(stream) if stream.agreed_on_http2() => {
+            Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
         }
+        Handshake::Secured(stream) => converse(stream, channel, &shard).await,
         // The client, or whatever it is, has been sent an alert.
-        Ok(Err(_)) => {}
-        Err(_) => shard.counters.add(Counter::TimedOut, 1),
+        Handshake::Failed(_) | Handshake::Drained => {}
+        Handshake::Late => shard.counters.add(Counter::TimedOut, 1),
     }
 }
 
@@ -94,8 +85,9 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
         shard,
     };
     let (status, why) = match connection.run().await {
-        Ok(Course::Ended) | Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
+        Ok(Course::Ended) => return connection.end().await,
         Ok(Course::Http2) => return go_on_with_http2(connection, shard).await,
+        Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
         Err(Trouble::Read(ReadError::Protocol(error))) => {
             shard.counters.add(Counter::Malformed, 1);
             (error.status(), error.to_string())
@@ -189,18 +181,29 @@ struct Unwritten {
 
 impl Connection<'_> {
     async fn run(&mut self) -> Result<Course, Trouble> {
-        let stop = self.shard.stop.notified();
-        let mut stop = pin!(stop);
+        let mut drain = pin!(self.shard.drain.begins());
         let may_be_http2 = self.channel.scheme == Scheme::Http && self.shard.shared.http2_in_clear;
-        if may_be_http2 && self.begins(stop.as_mut()).await? && self.begins_with_preface().await? {
-            return Ok(Course::Http2);
+        if may_be_http2 {
+            let timeouts = &self.shard.shared.timeouts;
+            let idle = self.quiet_since + timeouts.idle;
+            let spoken = self
+                .http
+                .spoken(&mut self.watch, idle, timeouts.head, drain.as_mut());
+            match spoken.await {
+                Spoken::Http1 => {}
+                Spoken::Http2 => return Ok(Course::Http2),
+                Spoken::Late => {
+                    self.shard.counters.add(Counter::Received, 1);
+                    return Err(Trouble::Late(LATE_HEAD));
+                }
+            }
         }
         loop {
             let more = match self.arrived().await {
                 Some(more) => more.map_err(Trouble::Read),
                 None => {
                     self.flush().await?;
-                    self.next_head(stop.as_mut()).await
+                    self.next_head(drain.as_mut()).await
                 }
             };
             let more = more.inspect_err(|trouble| {
@@ -221,64 +224,35 @@ impl Connection<'_> {
                 break;
             }
         }
-        self.finish().await?;
-        if self.http.requests.has_buffered() {
-            self.linger().await;
-        }
+        self.flush().await?;
         Ok(Course::Ended)
     }
 
     /// Awaits the next request's head: its first byte for as long as a connection may be idle, the rest for as long as a head may
     /// take. `false` at the end of the connection.
-    async fn next_head(
-        &mut self,
-        mut stop: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<bool, Trouble> {
-        if !self.begins(stop.as_mut()).await? {
-            return Ok(false);
+    async fn next_head(&mut self, mut drain: Pin<&mut DrainBegins<'_>>) -> Result<bool, Trouble> {
+        let timeouts = &self.shard.shared.timeouts;
+        let idle = self.quiet_since + timeouts.idle;
+        match self
+            .http
+            .begins(&mut self.watch, idle, drain.as_mut())
+            .await
+        {
+            Begun::Yes => {}
+            Begun::Ended | Begun::Idle => return Ok(false),
+            Begun::Failed(error) => return Err(error.into()),
         }
-        let wait = Wait::new(self.shard.shared.timeouts.head);
-        let requests = &mut self.http.requests;
-        let head = async {
-            tokio::select! {
-                biased;
-                more = requests.next_head() => more,
-                () = &mut stop => Ok(false),
-            }
+        // A mock that stops waits for nobody.
+        let head = tokio::select! {
+            biased;
+            head = self.http.head(&mut self.watch, timeouts.head) => head,
+            () = drain => Head::Ended,
         };
-        match self.watch.until(|| wait.deadline(), head).await {
-            Ok(more) => Ok(more?),
-            Err(Elapsed) => Err(Trouble::Late(LATE_HEAD)),
-        }
-    }
-
-    /// Awaits the first byte of the next request, for as long as a connection may be idle; `false` at the end of the connection.
-    async fn begins(
-        &mut self,
-        mut stop: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<bool, Trouble> {
-        let requests = &mut self.http.requests;
-        let idle = self.quiet_since + self.shard.shared.timeouts.idle;
-        let begins = async {
-            tokio::select! {
-                biased;
-                begun = requests.begins() => begun,
-                () = &mut stop => Ok(false),
-            }
-        };
-        match self.watch.until(|| idle, begins).await {
-            Ok(begun) => Ok(begun?),
-            Err(Elapsed) => Ok(false),
-        }
-    }
-
-    /// Whether what has begun is HTTP/2, in the time that a head has.
-    async fn begins_with_preface(&mut self) -> Result<bool, Trouble> {
-        let wait = Wait::new(self.shard.shared.timeouts.head);
-        let preface = self.http.requests.begins_with_preface();
-        match self.watch.until(|| wait.deadline(), preface).await {
-            Ok(begins) => Ok(begins?),
-            Err(Elapsed) => Err(Trouble::Late(LATE_HEAD)),
+        match head {
+            Head::Complete => Ok(true),
+            Head::Ended => Ok(false),
+            Head::Late => Err(Trouble::Late(LATE_HEAD)),
+            Head::Failed(error) => Err(error.into()),
         }
     }
 
@@ -305,7 +279,7 @@ impl Connection<'_> {
 
     async fn answer_held(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
-        let form = form_of(head, self.shard.stopping.get());
+        let form = form_of(head, self.shard.drain.has_begun());
         self.ends = form.persistence == Persistence::Close;
         if admin::is_admin(head.path()) {
             return self.answer_admin(form).await;
@@ -498,10 +472,27 @@ impl Connection<'_> {
         }
     }
 
-    /// Writes what is queued and ends the connection.
-    async fn finish(&mut self) -> Result<(), Trouble> {
-        self.flush().await?;
-        Ok(self.http.output.shutdown().await?)
+    /// Ends the connection after its last answer.
+    async fn end(mut self) {
+        let closed = match self.http.has_unread() {
+            true => return self.linger().await,
+            false => self.http.close(&mut self.watch).await,
+        };
+        if !closed {
+            self.http.reset();
+        }
+    }
+
+    /// Ends the connection while the client still sends. A mock that stops waits for nobody.
+    async fn linger(mut self) {
+        let closed = tokio::select! {
+            biased;
+            closed = self.http.linger(&mut self.watch) => closed,
+            () = self.shard.drain.begins() => true,
+        };
+        if !closed {
+            self.http.reset();
+        }
     }
 
     /// Says why the connection ends here, and ends it.
@@ -513,27 +504,13 @@ impl Connection<'_> {
             extent: Extent::Whole,
         };
         let told = match self.queue(&answer, form).await {
-            Ok(()) => self.finish().await,
+            Ok(()) => self.flush().await,
             failed => failed,
         };
         match told {
             Ok(()) => self.linger().await,
             // The client is gone, or does not listen.
             Err(_) => self.http.reset(),
-        }
-    }
-
-    /// Drops what the peer still sends until it closes: a close with bytes unread would reset the connection and take the last
-    /// answer along. A mock that stops waits for nobody.
-    async fn linger(&mut self) {
-        if self.shard.stopping.get() {
-            return;
-        }
-        let rest = tokio::time::timeout(LINGER, self.http.requests.discard());
-        tokio::select! {
-            // However it ends, the connection ends with it.
-            _ = rest => {}
-            () = self.shard.stop.notified() => {}
         }
     }
 }

@@ -41,7 +41,6 @@ mod http2;
 mod journal;
 mod kept_body;
 mod latency_log;
-mod listeners;
 mod metrics;
 mod outgoing;
 mod recording;

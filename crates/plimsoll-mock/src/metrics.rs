@@ -1,4 +1,4 @@
-//! What each stub did, for who watches: how often it was asked, how long it took, which delay was meant and how late that ended.
+//! Metrics of each stub: how often it was asked, how long it took, which delay was meant and how late that ended.
 //!
 //! Each shard writes rows of its own, so that a request costs a few plain additions and no lock; [`crate::admin`] adds them up. A stub gets its
 //! row when it first answers. So many as [`MOST_STUBS`] have one each, the rest share one. Where all are taken, that of a stub which is gone is given
@@ -20,6 +20,8 @@ const OTHERS: u32 = 0;
 #[derive(Debug)]
 pub(crate) struct Metrics {
     shards: Box<[ShardRows]>,
+    /// By shard: times that a client waited to be accepted because no descriptor was left.
+    exhausted: Box<[Arc<Counter>]>,
     /// A blocking lock: it is held when a stub first answers, for one look-up and perhaps to hand on a row, and while somebody adds up all rows.
     names: Mutex<Names>,
 }
@@ -52,7 +54,7 @@ pub(crate) struct Label {
     pub(crate) name: String,
 }
 
-/// What one stub did on one shard, or on all.
+/// Counts of one stub on one shard, or on all.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     /// Requests that it matched.
@@ -74,11 +76,22 @@ impl Metrics {
         let rows = |_| ShardRows((0..=MOST_STUBS).map(|_| OnceLock::new()).collect());
         Self {
             shards: (0..shards).map(rows).collect(),
+            exhausted: (0..shards).map(|_| Arc::default()).collect(),
             names: Mutex::new(Names {
                 holders: vec![Holder::of_others()],
                 ..Names::default()
             }),
         }
+    }
+
+    /// Counts, for one shard, clients that wait to be accepted because no descriptor is left.
+    pub(crate) fn exhausted(&self, shard: usize) -> Arc<Counter> {
+        Arc::clone(&self.exhausted[shard])
+    }
+
+    /// Times that a client had to wait to be accepted because no descriptor was left, over all shards.
+    pub(crate) fn times_exhausted(&self) -> u64 {
+        self.exhausted.iter().map(|shard| shard.get()).sum()
     }
 
     /// Counts a request of a shard that this stub matched; where its row is.
@@ -105,7 +118,7 @@ impl Metrics {
         }
     }
 
-    /// What every row that was ever used has over all shards, by how it is called. No row changes hands meanwhile, so that nothing is missing
+    /// Sums over all shards of every row that was ever used, by its label. No row changes hands meanwhile, so that nothing is missing
     /// or there twice.
     pub(crate) fn rows(&self) -> Vec<(Label, Row)> {
         let names = self.lock();

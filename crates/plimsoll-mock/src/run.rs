@@ -8,12 +8,11 @@ use crate::config::MockConfig;
 use crate::error::MockError;
 use crate::journal::Journal;
 use crate::latency_log::LatencyLog;
-use crate::listeners::ListenerSpec;
 use crate::metrics::Metrics;
 use crate::outgoing::Outgoing;
 use crate::recording::Recordings;
 use crate::recording::at_once::AtOnce;
-use crate::serve;
+use crate::serve::{self, MockListener};
 use crate::shard::{FILES_READ, Shared};
 use crate::source;
 use crate::stubs::Stubs;
@@ -24,12 +23,12 @@ use plimsoll_wiremock::body_files::BodyFiles;
 use plimsoll_wiremock::differences::Differences;
 use plimsoll_wiremock::surroundings::Surroundings;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-/// What a mock did, when it has ended.
+/// Counts of a mock that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// Requests whose head was received complete.
@@ -46,9 +45,9 @@ pub struct Summary {
     pub timed_out: u64,
     /// Requests that matched neither a stub nor a built-in endpoint.
     pub unmatched: u64,
-    /// What became of webhooks.
+    /// Outcomes of webhooks.
     pub webhooks: Webhooks,
-    /// What was recorded, if a recording was under way at the end.
+    /// Results of a recording that was under way at the end.
     pub recordings: Option<Recordings>,
 }
 
@@ -96,7 +95,7 @@ pub fn run(
     })
 }
 
-/// What the shards share.
+/// State that the shards share.
 fn share(
     config: MockConfig,
     stubs: Stubs,
@@ -149,7 +148,7 @@ fn share(
         room: config
             .connections
             .min(connections_possible(config.shards, behind)),
-        connections: AtomicU32::new(0),
+        connections: Arc::default(),
         timeouts: config.timeouts,
         bodies: Arc::default(),
         reading: Semaphore::new(FILES_READ),
@@ -187,7 +186,7 @@ fn keep_records(shared: &Shared) -> Result<Option<Recordings>, MockError> {
     }))
 }
 
-/// What mappings are read with, but for the files of a root.
+/// Inputs of reading mappings, but for the files of a root.
 fn surroundings(config: &MockConfig) -> Surroundings {
     Surroundings {
         templating: config.templating,
@@ -196,7 +195,7 @@ fn surroundings(config: &MockConfig) -> Surroundings {
     }
 }
 
-/// What records at once, if the configuration asks for it.
+/// The recorder that writes at once, if the configuration asks for it.
 fn recorder(config: &MockConfig) -> Result<Option<Arc<AtOnce>>, MockError> {
     let Some(fields) = &config.record else {
         return Ok(None);
@@ -227,14 +226,14 @@ fn load_stubs(config: &MockConfig, around: &Surroundings) -> Result<Stubs, MockE
 }
 
 /// Listens wherever it is told to: in plaintext as `main`, over TLS as `https`.
-fn open(config: &MockConfig) -> Result<(Vec<ListenerSpec>, Listening), MockError> {
+fn open(config: &MockConfig) -> Result<(Vec<MockListener>, Listening), MockError> {
     let clear = config.listen.map(|at| ("main", at, None));
     let https = config.https.as_ref();
     let https = https.map(|https| ("https", https.listen, Some(https.tls.clone())));
     let (mut specs, mut listening) = (Vec::new(), Vec::new());
     for (name, at, tls) in clear.into_iter().chain(https) {
         let (listener, address) = listen(at)?;
-        specs.push(ListenerSpec { listener, tls });
+        specs.push(MockListener { listener, tls });
         listening.push((name.to_owned(), address));
     }
     Ok((specs, listening))

@@ -1,35 +1,43 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
 use crate::connection;
-use crate::listeners::{ListenerSpec, ShardListener, incoming};
 use crate::shard::{Shard, Shared};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_http::Row;
+use plimsoll_http::server::{ListenerSet, ListenerSpec};
+use plimsoll_http::shard::propagate_panic;
 use plimsoll_http::tls::ServerTls;
+use plimsoll_http::{Listener, Row};
 use plimsoll_wiremock::answer::{Answer, Extent, Form, Persistence};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// The time that a line of the latency log is about.
 const LATENCY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A listener of the mock, for all shards.
+#[derive(Debug)]
+pub(crate) struct MockListener {
+    pub(crate) listener: Listener,
+    /// Secures its connections.
+    pub(crate) tls: Option<ServerTls>,
+}
 
 /// Serves until `stop` says so, then lets requests under way end within the grace period. A failure stops every shard.
 pub(crate) async fn run(
     shared: Arc<Shared>,
     index: usize,
     counters: Row,
-    specs: &[ListenerSpec],
+    listeners: &[MockListener],
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let result = Shard::start(Arc::clone(&shared), index, counters, specs, stop).await;
+    let result = Shard::start(Arc::clone(&shared), index, counters, listeners, stop).await;
     if result.is_err() {
         shared.ending.send_replace(true);
     }
@@ -41,14 +49,18 @@ impl Shard {
         shared: Arc<Shared>,
         index: usize,
         counters: Row,
-        specs: &[ListenerSpec],
+        listeners: &[MockListener],
         stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
-        let listeners = specs.iter().map(ListenerSpec::for_shard);
-        let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
+        let mut open = ListenerSet::new(shared.metrics.exhausted(index));
+        let own = listeners.iter().enumerate().map(|(id, mock)| {
+            let listener = Some(mock.listener.try_clone()?);
+            Ok(ListenerSpec { id, listener })
+        });
+        open.reconcile(own.collect::<io::Result<_>>()?)?;
         let shard = Rc::new(Self::new(shared, index, counters)?);
         tokio::select! {
-            result = Rc::clone(&shard).serve(listeners, stop) => result,
+            result = Rc::clone(&shard).serve(listeners, open, stop) => result,
             result = shard.timer.run() => result,
             result = shard.outgoing.tidy() => result,
             result = shard.write_latencies() => result,
@@ -71,31 +83,32 @@ impl Shard {
 
     async fn serve(
         self: Rc<Self>,
-        listeners: Vec<ShardListener>,
+        listeners: &[MockListener],
+        mut open: ListenerSet<usize>,
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let mut ending = self.shared.ending.subscribe();
         let mut connections = JoinSet::new();
-        let mut incoming = incoming(&listeners);
+        let tls_of = |id: Rc<usize>| listeners[*id].tls.as_ref();
         loop {
             tokio::select! {
-                entered = incoming.next() => {
-                    let (stream, tls) = entered?;
-                    self.admit(&mut connections, stream, tls);
+                accepted = open.accept() => {
+                    let (stream, id) = accepted?;
+                    self.admit(&mut connections, stream, tls_of(id));
                 }
-                Some(ended) = connections.join_next() => self.on_closed(ended),
+                Some(ended) = connections.join_next() => propagate_panic(ended),
                 // A sender that is gone will never say stop: that is the end, too.
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = ending.wait_for(|ending| *ending) => break,
             }
         }
-        drop(incoming);
-        drop(listeners);
-        self.stopping.set(true);
-        self.stop.notify_waiters();
+        for (stream, id) in open.close().await {
+            self.admit(&mut connections, stream, tls_of(id));
+        }
+        self.drain.begin();
         let drained = async {
             while let Some(ended) = connections.join_next().await {
-                self.on_closed(ended);
+                propagate_panic(ended);
             }
             self.webhooks.finish().await;
         };
@@ -116,35 +129,23 @@ impl Shard {
         stream: TcpStream,
         tls: Option<&ServerTls>,
     ) {
-        let shared = &self.shared;
-        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.room {
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
+        let Some(slot) = self.shared.connections.enter(self.shared.room) else {
             self.counters.add(Counter::TurnedAway, 1);
             // Who wants TLS could not read it.
             if tls.is_none() {
                 turn_away(&stream);
             }
             return;
-        }
+        };
         self.counters.add(Counter::Accepted, 1);
         let shard = Rc::clone(self);
         match tls {
-            None => connections.spawn_local(connection::serve(stream, shard)),
+            None => connections.spawn_local(connection::serve(stream, shard, slot)),
             Some(tls) => {
                 let tls = tls.clone();
-                connections.spawn_local(connection::serve_secured(stream, tls, shard))
+                connections.spawn_local(connection::serve_secured(stream, tls, shard, slot))
             }
         };
-    }
-
-    /// A connection's own errors end that connection; a panic is a defect and ends the shard.
-    fn on_closed(&self, ended: Result<(), JoinError>) {
-        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
-        if let Err(error) = ended
-            && error.is_panic()
-        {
-            std::panic::resume_unwind(error.into_panic());
-        }
     }
 }
 

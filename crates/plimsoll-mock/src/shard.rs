@@ -1,4 +1,4 @@
-//! What serving holds: what all shards of a mock share, and what one of them has for itself.
+//! State of serving: of all shards of a mock, and of one of them.
 //!
 //! A shard's work is left to [`crate::serve`].
 
@@ -16,22 +16,22 @@ use crate::recording::at_once::AtOnce;
 use crate::stubs::Stubs;
 use crate::webhooks::{Firing, Tally, WebhookSender};
 use plimsoll_base::random::{Draw, Stream};
+use plimsoll_http::server::{Drain, OpenConnections};
 use plimsoll_http::{Limits, Row};
 use plimsoll_wiremock::body_files::BodyFiles;
 use plimsoll_wiremock::delay::DelayPrecision;
 use plimsoll_wiremock::differences::Differences;
-use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
 /// Body files that are read at a time, over all shards: each takes as much memory as it is long.
 pub(crate) const FILES_READ: usize = 4;
 
-/// What all shards of a mock share.
+/// State that all shards of a mock share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) stubs: Arc<Stubs>,
@@ -45,7 +45,7 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) webhooks: Arc<Tally>,
-    /// What writes mappings of requests that are sent on, if they are to be written at once.
+    /// Writer of mappings of requests that are sent on, if they are to be written at once.
     pub(crate) recorder: Option<Arc<AtOnce>>,
     /// The times of other servers, if they are to be written.
     pub(crate) latency: Option<Arc<LatencyLog>>,
@@ -56,8 +56,8 @@ pub(crate) struct Shared {
     pub(crate) http2_in_clear: bool,
     /// How many clients there may be at a time.
     pub(crate) room: u32,
-    /// How many there are, over all shards. Changed once per connection, never per request.
-    pub(crate) connections: AtomicU32,
+    /// Connections open now, over all shards.
+    pub(crate) connections: Arc<OpenConnections>,
     pub(crate) timeouts: Timeouts,
     /// Where requests' bodies are held, over all shards.
     pub(crate) bodies: Arc<BodyRoom>,
@@ -83,10 +83,8 @@ pub(crate) struct Shard {
     /// Sends requests to other servers.
     pub(crate) outgoing: Rc<Client>,
     pub(crate) webhooks: Firing,
-    /// Set once the mock is stopping: answers say that the connection closes.
-    pub(crate) stopping: Cell<bool>,
-    /// Wakes connections that wait for a request when the mock is stopping.
-    pub(crate) stop: Notify,
+    /// Begins when the mock stops: answers say that their connection closes.
+    pub(crate) drain: Drain,
 }
 
 impl Shared {
@@ -126,8 +124,7 @@ impl Shard {
             shared,
             counters,
             timer: DelayTimer::new()?,
-            stopping: Cell::new(false),
-            stop: Notify::new(),
+            drain: Drain::default(),
         })
     }
 }

@@ -13,10 +13,13 @@
 //! A disk that is full leaves nothing behind of what did not fit: it is cut off, or its file is removed, and where that is impossible, too,
 //! the file gets nothing more and its number is not used again.
 
+mod lock;
+
 use super::entry::Entry;
+use lock::DirectoryLock;
 use plimsoll_base::ignored::Ignored as _;
 use std::collections::{BTreeSet, VecDeque};
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +39,7 @@ const FIRST: u64 = 1 << 32;
 pub(super) struct Spool {
     directory: PathBuf,
     /// Held as long as this lives: two gateways do not share a spool.
-    _lock: File,
+    _lock: DirectoryLock,
     /// Bytes that all files may have.
     most: u64,
     /// Oldest first.
@@ -47,7 +50,7 @@ pub(super) struct Spool {
     open: Option<File>,
     /// How far the oldest has been delivered.
     offset: usize,
-    /// What the oldest holds, while it is being delivered.
+    /// Content of the oldest file, while it is being delivered.
     content: Option<Arc<Vec<u8>>>,
     /// Writes all of these bytes; tests have disks that are full.
     write: fn(&mut File, &[u8]) -> io::Result<()>,
@@ -70,7 +73,7 @@ pub(super) struct Portion {
     pub(super) records: u64,
 }
 
-/// What was found on opening.
+/// Findings on opening.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Records that are yet to be delivered.
@@ -92,15 +95,7 @@ impl Spool {
             .recursive(true)
             .mode(0o700)
             .create(directory)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(directory.join("lock"))?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
-            TryLockError::Error(error) => error,
-        })?;
+        let lock = DirectoryLock::take(directory)?;
         let mut spool = Self {
             directory: directory.to_owned(),
             _lock: lock,

@@ -2,7 +2,7 @@
 //! its own, at whose other end the stream is.
 
 use super::dial::DialError;
-use crate::http2::{Broken, CONNECTION_WINDOW, PIPE_BYTES, SEND_BUFFER, STREAM_WINDOW, form, send};
+use crate::http2::{Broken, PIPE_BYTES, form, send};
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};
@@ -10,6 +10,7 @@ use http::Method;
 use http::uri::Scheme;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::reason::Reason as Objection;
+use plimsoll_http::http2::{CONNECTION_WINDOW, SEND_BUFFER, STREAM_WINDOW};
 use plimsoll_http::{
     ConnectError, Framing, Limits, Output, RequestReader, Stream, TcpClient, TcpServer, encode,
     pipe, stream, tls,
@@ -29,10 +30,10 @@ pub(crate) struct Sessions {
     newest: Box<[RefCell<Option<SendRequest<Bytes>>>]>,
     /// By endpoint: what it had against us when it ended the last connection. In TLS 1.3 it says so only when we take the handshake for done.
     objections: Box<[Rc<Cell<Option<Objection>>>]>,
-    /// What reads and writes for them, and carries their streams; ends with the upstream.
+    /// Tasks that read and write for them, and carry their streams; they end with the upstream.
     tasks: RefCell<JoinSet<()>>,
     limits: Limits,
-    /// What requests say of the way that they came.
+    /// Scheme in requests.
     scheme: Scheme,
 }
 
@@ -51,7 +52,7 @@ impl Sessions {
         }
     }
 
-    /// What this endpoint had against us, if that has just ended a connection.
+    /// This endpoint's objection, if it has just ended a connection for it.
     pub(crate) fn objection(&self, index: usize) -> Option<Objection> {
         self.objections[index].take()
     }
@@ -68,7 +69,7 @@ impl Sessions {
         Some(self.open(sender.clone()))
     }
 
-    /// The same on a new connection, over this stream.
+    /// A session on a new connection, over this stream.
     pub(crate) async fn connect(
         &self,
         index: usize,

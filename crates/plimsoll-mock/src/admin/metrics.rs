@@ -77,6 +77,10 @@ pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer,
         text.head(name, "counter", help);
         text.sample(name, &[], admin.counters.total(*counter));
     }
+    let help = "Times that a client had to wait to be accepted because no descriptor was left.";
+    text.head("descriptors_exhausted_total", "counter", help);
+    let exhausted = admin.metrics.times_exhausted();
+    text.sample("descriptors_exhausted_total", &[], exhausted);
     let stubs = admin.metrics.rows();
     let help = "Requests that a stub matched; `other` is for stubs beyond a thousand, and for some that are gone.";
     text.head("stub_requests_total", "counter", help);

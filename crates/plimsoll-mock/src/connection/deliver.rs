@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 /// How a connection ends because a stub wants it so.
 #[derive(Debug)]
 pub(super) struct Broken {
-    /// What is sent before.
+    /// Bytes sent before.
     bytes: Vec<u8>,
     ending: Ending,
 }
@@ -132,12 +132,12 @@ impl Connection<'_> {
     /// Answers nothing until the client leaves, the time is over or the mock stops; then the connection closes.
     async fn hang(&mut self, limit: Duration) -> Result<(), Trouble> {
         self.flush().await?;
-        if !self.shard.stopping.get() {
+        if !self.shard.drain.has_begun() {
             let left = tokio::time::timeout(limit, self.http.requests.discard());
             tokio::select! {
                 // However it ends, the connection ends with it.
                 _ = left => {}
-                () = self.shard.stop.notified() => {}
+                () = self.shard.drain.begins() => {}
             }
         }
         Err(Trouble::Broken(Broken {
@@ -162,16 +162,13 @@ impl Connection<'_> {
 
     /// Ends the connection as a stub wants it, after the answers before it.
     pub(super) async fn break_off(mut self, broken: Broken) {
-        if self.flush().await.is_err() || self.send(&broken.bytes).await.is_err() {
-            return self.http.reset();
-        }
+        let sent = match self.flush().await {
+            Ok(()) => self.send(&broken.bytes).await,
+            failed => failed,
+        };
         match broken.ending {
-            Ending::Reset => self.http.reset(),
-            Ending::Close => match self.http.output.shutdown().await {
-                Ok(()) => self.linger().await,
-                // The client is gone.
-                Err(_) => self.http.reset(),
-            },
+            Ending::Close if sent.is_ok() => self.linger().await,
+            _ => self.http.reset(),
         }
     }
 

@@ -11,6 +11,7 @@ use h2::{Reason, SendStream};
 use http::Response;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Patience;
+use plimsoll_http::server::http2::CutOff;
 use plimsoll_wiremock::answer::{Answer, Extent};
 use plimsoll_wiremock::delivery::{Delivery, Ending, Fault, Pacing};
 use std::future::poll_fn;
@@ -44,6 +45,7 @@ pub(super) struct Sender<'a> {
     pub(super) extent: Extent,
     pub(super) received: Instant,
     pub(super) stage: &'a StreamState,
+    pub(super) cut_off: &'a CutOff,
 }
 
 /// Why an answer is not sent to its end.
@@ -84,9 +86,15 @@ impl Sender<'_> {
             Delivery::Hang(limit) => self.hang(limit).await,
             Delivery::Fault(fault) => self.fail(fault).await,
         };
-        if let Err(Lost::Unread) = sent {
-            self.stage.shard.counters.add(Counter::TimedOut, 1);
-            self.respond.send_reset(Reason::CANCEL);
+        match sent {
+            Ok(()) => {}
+            Err(Lost::Gone) => self
+                .cut_off
+                .look(|context| self.respond.poll_reset(context)),
+            Err(Lost::Unread) => {
+                self.stage.shard.counters.add(Counter::TimedOut, 1);
+                self.respond.send_reset(Reason::CANCEL);
+            }
         }
     }
 
@@ -130,7 +138,7 @@ impl Sender<'_> {
         }
         let mut body = None;
         for piece in pacing.pieces(all) {
-            self.wait(piece.wait).await?;
+            self.wait(body.as_mut(), piece.wait).await?;
             if body.is_none() {
                 body = self.begin(answer)?;
             }
@@ -168,12 +176,13 @@ impl Sender<'_> {
     /// Answers nothing until the client leaves, the time is over or the mock stops; then the stream is reset.
     async fn hang(&mut self, limit: Duration) -> Result<(), Lost> {
         let shard = &self.stage.shard;
-        if !shard.stopping.get() {
+        if !shard.drain.has_begun() {
             let left = poll_fn(|context| self.respond.poll_reset(context));
             tokio::select! {
-                // However it ends, the stream ends with it.
-                _ = tokio::time::timeout(limit, left) => {}
-                () = shard.stop.notified() => {}
+                left = tokio::time::timeout(limit, left) => if left.is_ok() {
+                    return Err(Lost::Gone);
+                },
+                () = shard.drain.begins() => {}
             }
         }
         self.respond.send_reset(Reason::INTERNAL_ERROR);
@@ -206,10 +215,17 @@ impl Sender<'_> {
         }))
     }
 
-    async fn wait(&self, delay: Duration) -> Result<(), Lost> {
+    /// Waits with the next piece, unless the client does not want it any more.
+    async fn wait(&mut self, mut body: Option<&mut Body<'_>>, delay: Duration) -> Result<(), Lost> {
         let deadline = Instant::now() + delay;
-        let waited = self.stage.shard.timer.sleep_until(deadline).await;
-        waited.map_err(|_| Lost::Gone)
+        let reset = poll_fn(|context| match &mut body {
+            Some(body) => body.stream.poll_reset(context),
+            None => self.respond.poll_reset(context),
+        });
+        tokio::select! {
+            waited = self.stage.shard.timer.sleep_until(deadline) => waited.map_err(|_| Lost::Gone),
+            _ = reset => Err(Lost::Gone),
+        }
     }
 }
 

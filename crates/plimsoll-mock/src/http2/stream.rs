@@ -10,11 +10,9 @@ use crate::webhooks::Afterwards;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
-use http::header::HOST;
-use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
-use plimsoll_http::http2::Parts as HeadParts;
+use plimsoll_http::server::http2::{CutOff, Ending, request_head};
 use plimsoll_http::{Patience, ProtocolError, RequestHead};
 use plimsoll_wiremock::answer::{Answer, Extent};
 use plimsoll_wiremock::stub::behaviour::Room;
@@ -60,30 +58,39 @@ pub(super) async fn serve(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
     stage: Rc<StreamState>,
-) {
+    cut_off: CutOff,
+) -> Ending {
     let received = Instant::now();
     stage.shard.counters.add(Counter::Received, 1);
     let (parts, body) = request.into_parts();
-    let head = head_of(&parts, &stage);
+    let head = request_head(&parts, body.is_end_stream(), stage.shard.shared.limits);
+    let head = head.map_err(Trouble::Malformed);
     let expects = head.as_ref().is_ok_and(RequestHead::expects_continue);
     if expects && !body.is_end_stream() {
         let mut leave = Response::new(());
         *leave.status_mut() = StatusCode::CONTINUE;
         if respond.send_informational(leave).is_err() {
-            return;
+            cut_off.look(|context| respond.poll_reset(context));
+            return cut_off.ending();
         }
     }
     let prepared = async { prepare(&head?, body, received, &stage).await };
     let prepared = tokio::select! {
+        biased;
+        // The client does not want the answer any more. Asked first: a body that ends so is no other trouble.
+        reset = poll_fn(|context| respond.poll_reset(context)) => {
+            if reset.is_ok() {
+                cut_off.count();
+            }
+            return cut_off.ending();
+        }
         prepared = prepared => prepared,
-        // The client does not want the answer any more.
-        _ = poll_fn(|context| respond.poll_reset(context)) => return,
     };
     let (outgoing, afterwards) = match prepared {
         Ok(prepared) => prepared,
         Err(trouble) => match refusal(&trouble, &stage) {
             Some(answer) => (Outgoing::new(answer, None), Afterwards::default()),
-            None => return,
+            None => return cut_off.ending(),
         },
     };
     let extent = match parts.method {
@@ -95,32 +102,15 @@ pub(super) async fn serve(
         extent,
         received,
         stage: &stage,
+        cut_off: &cut_off,
     }
     .send(outgoing)
     .await;
     afterwards.begin(&stage.shard.webhooks);
+    cut_off.ending()
 }
 
-fn head_of(parts: &Parts, stage: &StreamState) -> Result<RequestHead, Trouble> {
-    let host = parts.headers.get(HOST);
-    let host = host.and_then(|host| host.to_str().ok()).unwrap_or("");
-    let authority = parts.uri.authority().map_or(host, |own| own.as_str());
-    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let head = HeadParts {
-        method: parts.method.as_str(),
-        target: match parts.method {
-            Method::CONNECT => authority,
-            _ => path,
-        },
-        authority,
-    };
-    let fields = parts.headers.iter().filter(|(name, _)| *name != HOST);
-    let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let head = RequestHead::from_http2(&head, fields, stage.shard.shared.limits);
-    head.map_err(Trouble::Malformed)
-}
-
-/// What is said instead of an answer.
+/// The refusal in place of an answer.
 fn refusal(trouble: &Trouble, stage: &StreamState) -> Option<Answer> {
     let counters = &stage.shard.counters;
     let (status, why) = match trouble {

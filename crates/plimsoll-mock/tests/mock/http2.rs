@@ -398,16 +398,48 @@ fn a_mock_that_stops_lets_streams_end() {
     assert_eq!((summary.received, summary.served), (2, 2));
 }
 
+/// A frame (RFC 9113, section 4.1).
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
+    [&head[..], payload].concat()
+}
+
+/// What a client begins with: its preface and empty settings.
+fn beginning() -> Vec<u8> {
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    [preface, frame(4, 0, 0, &[])].concat()
+}
+
+#[test]
+fn a_fault_ends_its_connection_and_says_nothing_of_its_stream() {
+    const RST_STREAM: u8 = 3;
+    let stubs = ["EMPTY_RESPONSE", "CONNECTION_RESET_BY_PEER"].map(|fault| {
+        format!(r#"{{"request": {{"url": "/"}}, "response": {{"fault": "{fault}"}}}}"#)
+    });
+    for stub in &stubs {
+        let mock = Mock::with_stubs(&[stub]);
+        let mut client = TcpStream::connect(mock.address).unwrap();
+        // GET, http, / and the authority `x` in HPACK.
+        let request = frame(1, 5, 1, &[0x82, 0x86, 0x84, 0x41, 1, b'x']);
+        client.write_all(&[beginning(), request].concat()).unwrap();
+        let mut said = Vec::new();
+        // With a reset, for one of them.
+        drop(client.read_to_end(&mut said));
+        let mut rest = said.as_slice();
+        while let [a, b, c, kind, ..] = *rest {
+            assert_ne!(kind, RST_STREAM, "{stub}");
+            let length = u32::from_be_bytes([0, a, b, c]) as usize;
+            rest = rest.get(9 + length..).unwrap_or_default();
+        }
+        mock.stop();
+    }
+}
+
 #[test]
 fn a_flood_of_streams_that_are_reset_ends_its_connection() {
     const STREAMS: u32 = 20_000;
-    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-        let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
-        [&head[..], payload].concat()
-    };
-    let mut flood = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-    flood.extend(frame(4, 0, 0, &[]));
+    let mut flood = beginning();
     for stream in (1..2 * STREAMS).step_by(2) {
         // GET, http, / and the authority `x` in HPACK; then RST_STREAM with CANCEL.
         flood.extend(frame(1, 5, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']));

@@ -1,7 +1,7 @@
 //! The end of a mock: requests under way are answered, idle connections close.
 
 use crate::world::{Mock, config};
-use plimsoll_mock::MockConfig;
+use plimsoll_mock::{MockConfig, Timeouts};
 use std::time::Duration;
 
 #[test]
@@ -33,4 +33,24 @@ fn after_the_grace_period_the_rest_is_dropped() {
     let summary = mock.stop();
     assert_eq!((summary.received, summary.served), (2, 1));
     client.expect_end();
+}
+
+/// With patience of hours this would not come back if the mock waited for its clients.
+#[test]
+fn a_client_that_has_sent_half_a_head_is_not_waited_for() {
+    let hour = Duration::from_secs(3600);
+    let mock = Mock::start(MockConfig {
+        grace: hour,
+        timeouts: Timeouts {
+            head: hour,
+            ..Timeouts::default()
+        },
+        ..config()
+    });
+    let mut half = mock.client();
+    half.write("GET /xml HTTP/1.1\r\nHost: x\r\n\r\nGET /x");
+    assert_eq!(half.read("GET").status, 200);
+    let summary = mock.stop();
+    half.expect_end();
+    assert_eq!((summary.received, summary.timed_out), (1, 0));
 }

@@ -4,7 +4,6 @@
 //! A stream that the client resets closes the pipe, and an exchange that breaks off resets the stream: nothing that is cut short ends as if it
 //! were whole.
 
-use super::resets::Ending;
 use crate::client::{Arrival, Client, Peer};
 use crate::exchange::{self, After};
 use crate::http2::{Broken, PIPE_BYTES, form, send};
@@ -15,20 +14,20 @@ use h2::{Reason, RecvStream};
 use http::{Request, Response, StatusCode};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_http::server::http2::{CutOff, Ending, request_head};
 use plimsoll_http::{
     Framing, Limits, Output, ProtocolError, ResponseReader, TcpClient, encode, pipe, stream,
 };
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 /// Who speaks on a connection, or on a stream of it.
 #[derive(Debug)]
 pub(crate) struct Caller {
     pub(crate) peer: Peer,
-    /// What its first request has to be told of how long the connection took.
+    /// Times of the connection, to be told to its first request.
     pub(crate) arrival: Arrival,
 }
 
@@ -43,34 +42,12 @@ impl Caller {
     }
 }
 
-/// Counts a stream once that its client cuts off.
-pub(super) struct CutOff<'a> {
-    counted: Cell<bool>,
-    streams: &'a Cell<u32>,
-}
-
-impl<'a> CutOff<'a> {
-    /// One of these streams, which is not cut off so far.
-    pub(super) fn among(streams: &'a Cell<u32>) -> Self {
-        Self {
-            counted: Cell::new(false),
-            streams,
-        }
+/// The client does not want the rest, or the connection is over.
+fn cut_by(cut: &CutOff, reset: &Result<Reason, h2::Error>) -> Broken {
+    if reset.is_ok() {
+        cut.count();
     }
-
-    fn count(&self) {
-        if !self.counted.replace(true) {
-            self.streams.set(self.streams.get() + 1);
-        }
-    }
-
-    /// The client does not want the rest, or the connection is over.
-    fn by(&self, reset: &Result<Reason, h2::Error>) -> Broken {
-        if reset.is_ok() {
-            self.count();
-        }
-        Broken
-    }
+    Broken
 }
 
 /// Serves a stream to its end, and counts it in `cut_off` as soon as the client does not want it any more; says whether that came.
@@ -79,16 +56,16 @@ pub(super) async fn serve(
     caller: Caller,
     request: Request<RecvStream>,
     respond: SendResponse<Bytes>,
-    cut_off: &Cell<u32>,
+    cut_off: &CutOff,
 ) -> Ending {
     let (parts, body) = request.into_parts();
     let limits = shard.current().service.limits;
     let ends = body.is_end_stream();
-    let head = match form::request_head(&parts, ends, limits.request) {
+    let head = match request_head(&parts, ends, limits.request) {
         Ok(head) => head,
         Err(error) => {
             refuse(&shard, respond, &error);
-            return Ending::Seen;
+            return Ending::Complete;
         }
     };
     let (server, ours) = pipe(PIPE_BYTES, wide(limits.request), limits.response);
@@ -100,14 +77,10 @@ pub(super) async fn serve(
     responses.expect(head.method() == "HEAD");
     let client = Client::of_stream(server, caller.peer, caller.arrival);
     let exchange = pin!(serve_once(shard, client));
-    let cut = CutOff::among(cut_off);
-    let upload = pin!(upload(body, output, framing, &cut));
-    let download = Box::pin(download(responses, respond, &cut));
+    let upload = pin!(upload(body, output, framing, cut_off));
+    let download = Box::pin(download(responses, respond, cut_off));
     together(exchange, upload, download).await;
-    match cut.counted.get() {
-        true => Ending::CutOff,
-        false => Ending::Seen,
-    }
+    cut_off.ending()
 }
 
 /// Serves the one request of a stream, which is in its pipe as a whole or on its way there.
@@ -179,7 +152,7 @@ pub(super) async fn upload(
     mut body: RecvStream,
     mut output: Output<stream::WriteHalf>,
     framing: Framing,
-    cut: &CutOff<'_>,
+    cut: &CutOff,
 ) -> Result<(), Broken> {
     output.flush().await?;
     while let Some(data) = body.data().await {
@@ -210,7 +183,7 @@ pub(super) async fn upload(
 async fn download(
     mut responses: ResponseReader<stream::ReadHalf>,
     mut respond: SendResponse<Bytes>,
-    cut: &CutOff<'_>,
+    cut: &CutOff,
 ) {
     if relay(&mut responses, &mut respond, cut).await.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);
@@ -220,13 +193,13 @@ async fn download(
 async fn relay(
     responses: &mut ResponseReader<stream::ReadHalf>,
     respond: &mut SendResponse<Bytes>,
-    cut: &CutOff<'_>,
+    cut: &CutOff,
 ) -> Result<(), Broken> {
     loop {
         tokio::select! {
             arrived = responses.next_head() => arrived?,
             // The client does not want it any more.
-            reset = poll_fn(|context| respond.poll_reset(context)) => return Err(cut.by(&reset)),
+            reset = poll_fn(|context| respond.poll_reset(context)) => return Err(cut_by(cut, &reset)),
         }
         let head = responses.head();
         let response = form::response(head).ok_or(Broken)?;
@@ -245,16 +218,13 @@ async fn relay(
     loop {
         let data = tokio::select! {
             data = responses.next_data() => data?,
-            reset = poll_fn(|context| sending.poll_reset(context)) => return Err(cut.by(&reset)),
+            reset = poll_fn(|context| sending.poll_reset(context)) => return Err(cut_by(cut, &reset)),
         };
         match data {
             Some(data) => {
                 if send(&mut sending, data).await.is_err() {
-                    let mut context = Context::from_waker(Waker::noop());
-                    return Err(match sending.poll_reset(&mut context) {
-                        Poll::Ready(reset) => cut.by(&reset),
-                        Poll::Pending => Broken,
-                    });
+                    cut.look(|context| sending.poll_reset(context));
+                    return Err(Broken);
                 }
             }
             None => break,

@@ -1,5 +1,5 @@
 //! How many frames a client may send that carry nothing: PRIORITY, WINDOW_UPDATE, PING, SETTINGS and kinds that nobody knows cost it nothing,
-//! and the gateway a look at each, and some an answer.
+//! and the server a look at each, and some an answer.
 //!
 //! The crate `h2` looks at frames and tells nobody, so they are counted beneath it, by their heads alone; what they say is left to it.
 
@@ -20,7 +20,7 @@ const PER_REQUEST: f64 = 8.0;
 /// For each frame of data that the client is sent, which it may answer with windows and a PING.
 const PER_DATA: f64 = 4.0;
 
-/// What the client begins with, before any frame (RFC 9113, section 3.4).
+/// Bytes of the client's preface, before any frame (RFC 9113, section 3.4).
 const PREFACE_BYTES: usize = 24;
 /// Length, kind, flags and stream (RFC 9113, section 4.1).
 const HEAD_BYTES: usize = 9;
@@ -37,7 +37,7 @@ pub(super) struct Counted<S> {
     budget: Rc<RefCell<Budget>>,
 }
 
-/// What a client has left of its frames that carry nothing.
+/// A client's allowance of frames that carry nothing.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: f64,
@@ -100,7 +100,7 @@ impl<S> Counted<S> {
     }
 }
 
-/// What the head of a frame says.
+/// Content of a frame's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     kind: u8,
