@@ -4,9 +4,10 @@ mod connections;
 mod load;
 
 use crate::plan::{
-    Load, MAX_TOTAL, Pacing, Piece, Plan, PlanProblem, PlanProblems, Step, Text, steps_of,
+    Load, MAX_TOTAL, Pacing, Piece, Plan, PlanField, PlanPlace, PlanProblem, PlanProblems,
+    ScenarioPlace, Step, StepField, StepPlace, Text, steps_of,
 };
-use crate::scenario::{Problem, Program};
+use crate::scenario::Program;
 use plimsoll_http::decode::is_token;
 use std::collections::HashSet;
 use std::fmt;
@@ -19,16 +20,6 @@ const MAX_USERS: u32 = 1_000_000;
 /// Fields that the generator writes itself.
 const OWN_FIELDS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 
-impl From<Vec<Problem>> for PlanProblems {
-    fn from(problems: Vec<Problem>) -> Self {
-        let problems = problems.into_iter().map(|problem| PlanProblem {
-            path: problem.path,
-            message: problem.message,
-        });
-        Self(problems.collect())
-    }
-}
-
 impl Plan {
     /// Whether the plan can be carried out.
     ///
@@ -38,33 +29,37 @@ impl Plan {
         let mut found = Found::default();
         found.unless(
             (1..=MAX_SHARDS).contains(&self.shards),
-            "shards",
+            PlanPlace::Field(PlanField::Shards),
             format_args!("must be 1 to {MAX_SHARDS}"),
         );
         self.check_target(&mut found);
         self.check_steps(&mut found);
         self.check_scenarios(&mut found);
         if let Err(problems) = Program::compile(self) {
-            found.0.extend(PlanProblems::from(problems).0);
+            found.0.extend(problems);
         }
         connections::check(self, &mut found);
         found.unless(
             !self.duration.is_zero(),
-            "duration",
+            PlanPlace::Field(PlanField::Duration),
             "must be longer than 0",
         );
         found.unless(
             self.warmup
                 .checked_add(self.duration)
                 .is_some_and(|total| total <= MAX_TOTAL),
-            "duration",
+            PlanPlace::Field(PlanField::Duration),
             "with the warm-up it must not exceed 1000h",
         );
-        found.unless(!self.timeout.is_zero(), "timeout", "must be longer than 0");
+        found.unless(
+            !self.timeout.is_zero(),
+            PlanPlace::Field(PlanField::Timeout),
+            "must be longer than 0",
+        );
         if let Pacing::Gap(gap) = self.pacing {
             found.unless(
                 gap <= Duration::from_secs(1),
-                "pacing",
+                PlanPlace::Field(PlanField::Pacing),
                 "the gap must not exceed 1s",
             );
         }
@@ -74,12 +69,12 @@ impl Plan {
     fn check_target(&self, found: &mut Found) {
         found.unless(
             !self.target.authority.is_empty() && self.target.authority.bytes().all(is_visible),
-            "target.authority",
+            PlanPlace::Field(PlanField::Authority),
             "must be a host, optionally with a port",
         );
         found.unless(
             !self.target.addresses.is_empty(),
-            "target.addresses",
+            PlanPlace::Field(PlanField::Addresses),
             "must name at least one address",
         );
     }
@@ -87,104 +82,109 @@ impl Plan {
     fn check_steps(&self, found: &mut Found) {
         found.unless(
             !self.steps.is_empty(),
-            "steps",
+            PlanPlace::Field(PlanField::Steps),
             "must have at least one step",
         );
         let mut names = HashSet::new();
         for (index, step) in self.steps.iter().enumerate() {
-            let path = |field: &str| format!("steps[{index}].{field}");
+            let place = |place| PlanPlace::Step(index, place);
             found.unless(
                 names.insert(&step.name),
-                &path("name"),
+                place(StepPlace::Field(StepField::Name)),
                 format_args!("`{}` names another step already", step.name),
             );
-            check_step(step, path, found);
+            check_step(step, place, found);
         }
     }
 
     fn check_scenarios(&self, found: &mut Found) {
         found.unless(
             !self.scenarios.is_empty(),
-            "scenarios",
+            PlanPlace::Field(PlanField::Scenarios),
             "must have at least one scenario",
         );
         let users = self.scenarios.iter().map(|scenario| scenario.load.users());
         found.unless(
             // One alone says so itself.
             self.scenarios.len() < 2 || users.fold(0, u32::saturating_add) <= MAX_USERS,
-            "scenarios",
+            PlanPlace::Field(PlanField::Scenarios),
             format_args!("must not have more than {MAX_USERS} users together"),
         );
         let mut names = HashSet::new();
         for (index, scenario) in self.scenarios.iter().enumerate() {
-            let path = |field: &str| format!("scenarios[{index}].{field}");
+            let place = |place| PlanPlace::Scenario(index, place);
             found.unless(
                 names.insert(&scenario.name),
-                &path("name"),
+                place(ScenarioPlace::Name),
                 format_args!("`{}` names another scenario already", scenario.name),
             );
             let mut steps = 0_usize;
             steps_of(&scenario.program, &mut |_| steps += 1);
-            found.unless(steps > 0, &path("program"), "must have at least one step");
+            found.unless(
+                steps > 0,
+                place(ScenarioPlace::Program),
+                "must have at least one step",
+            );
             let is_closed = matches!(scenario.load, Load::Closed { .. });
             let iterations = scenario.iterations;
             found.unless(
                 iterations.is_none_or(|number| number > 0 && is_closed),
-                &path("iterations"),
+                place(ScenarioPlace::Iterations),
                 "must be at least 1, and belongs to the closed model",
             );
-            let path = |field: &str| path(&format!("load.{field}"));
-            load::check(&scenario.load, path, found);
+            let place = |at| place(ScenarioPlace::Load(at));
+            load::check(&scenario.load, place, found);
         }
     }
 }
 
-fn check_step(step: &Step, path: impl Fn(&str) -> String, found: &mut Found) {
+fn check_step(step: &Step, place: impl Fn(StepPlace) -> PlanPlace, found: &mut Found) {
+    let field = |field| place(StepPlace::Field(field));
     found.unless(
         is_token(step.method.as_bytes()),
-        &path("method"),
+        field(StepField::Method),
         "must be a method such as GET",
     );
     found.unless(
         step.method != "CONNECT",
-        &path("method"),
+        field(StepField::Method),
         "CONNECT is not available in this version",
     );
     found.unless(
         begins_like_a_path(&step.path) && all_literal(&step.path, is_visible),
-        &path("path"),
+        field(StepField::Path),
         "must begin with / and have no spaces or control characters (percent-encode them)",
     );
     for (index, (name, value)) in step.headers.iter().enumerate() {
-        let at = path(&format!("headers[{index}]"));
+        let at = place(StepPlace::Header(index));
         found.unless(
             is_token(name.as_bytes()),
-            &at,
+            at,
             format_args!("`{name}` is not a field name"),
         );
         found.unless(
             !OWN_FIELDS.contains(&name.to_ascii_lowercase().as_str()),
-            &at,
+            at,
             format_args!("`{name}` is written by the generator itself"),
         );
         found.unless(
             all_literal(value, |b| b == b'\t' || (b >= b' ' && b != 127)),
-            &at,
+            at,
             format_args!("the value of `{name}` has control characters"),
         );
     }
     found.unless(
         step.timeout.is_none_or(|timeout| !timeout.is_zero()),
-        &path("timeout"),
+        field(StepField::Timeout),
         "must be longer than 0",
     );
     if let Some(message) = step.pause.problem() {
-        found.add(&path("pause"), message);
+        found.add(field(StepField::Pause), message);
     }
     if let Some(statuses) = &step.check.status {
         found.unless(
             !statuses.is_empty() && statuses.iter().all(|s| (200..=599).contains(s)),
-            &path("check.status"),
+            field(StepField::Status),
             "must list statuses from 200 to 599",
         );
     }
@@ -217,17 +217,17 @@ fn is_visible(byte: u8) -> bool {
 struct Found(Vec<PlanProblem>);
 
 impl Found {
-    fn unless(&mut self, holds: bool, path: &str, message: impl fmt::Display) {
+    fn unless(&mut self, holds: bool, place: PlanPlace, message: impl fmt::Display) {
         if !holds {
             self.0.push(PlanProblem {
-                path: path.to_owned(),
+                place,
                 message: message.to_string(),
             });
         }
     }
 
-    fn add(&mut self, path: &str, message: impl fmt::Display) {
-        self.unless(false, path, message);
+    fn add(&mut self, place: PlanPlace, message: impl fmt::Display) {
+        self.unless(false, place, message);
     }
 
     fn into_result(self) -> Result<(), PlanProblems> {

@@ -6,6 +6,7 @@ mod action;
 mod connections;
 mod data;
 mod load;
+mod place;
 mod problem;
 mod step;
 pub mod text;
@@ -22,6 +23,10 @@ pub use connections::{ConnectionPolicy, Connections, Protocol, Resolve};
 pub use data::{AtEnd, Cookies, Data, Dealing, FeederPlan, Format, Order};
 pub(crate) use load::MAX_TOTAL;
 pub use load::{Crowd, Load, Profile, Spacing, Span, Stretch};
+pub use place::{
+    ConnectionsField, FeederField, LoadField, LoadPartField, LoadPlace, PlanField, PlanPlace,
+    ScenarioPlace, StepField, StepPlace,
+};
 pub use problem::{PlanProblem, PlanProblems};
 pub use step::{Check, Extract, Follow, Match, Predicate, Source, Step};
 pub use text::{Expression, Piece, Text};

@@ -235,7 +235,7 @@ struct Parts<'a> {
 
 /// The plan was checked, and checking it compiles it; so this finds nothing that the check has not.
 fn compile(plan: &Plan) -> Result<Program, LoadError> {
-    Program::compile(plan).map_err(|problems| LoadError::Plan(problems.into()))
+    Program::compile(plan).map_err(|problems| LoadError::Plan(PlanProblems(problems)))
 }
 
 fn run_engine(

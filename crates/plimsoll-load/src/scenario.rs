@@ -30,6 +30,6 @@ pub(crate) use feeder::Feeder;
 pub(crate) use iteration::Iteration;
 pub(crate) use memory::Memory;
 pub(crate) use passes::Pass;
-pub(crate) use program::{Instruction, Problem, Program, USER_AGENT};
+pub(crate) use program::{Instruction, Program, USER_AGENT};
 pub(crate) use request::{expects_body, is_constant};
 pub(crate) use target::{Destination, Origin, resolve};

@@ -3,8 +3,11 @@
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use plimsoll_base::document::{Path as Pointer, Segment};
-use plimsoll_load::plan::{self, ConnectionPolicy, Plan, Scenario, Text};
+use plimsoll_base::document::Path as Pointer;
+use plimsoll_load::plan::{
+    self, ConnectionPolicy, ConnectionsField, FeederField, Plan, PlanField, PlanPlace, Scenario,
+    ScenarioPlace, StepField, StepPlace, Text,
+};
 
 use super::Arm;
 use crate::load::connections;
@@ -167,51 +170,53 @@ pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
         return;
     };
     for problem in problems.0 {
-        let at = place(loader, &problem.path, arm, places);
+        let at = written_at(loader, problem.place, arm, places);
         loader.refuse(at, problem.message);
     }
 }
 
-/// Where in the file a field of the plan is written.
-fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Pointer {
-    let Places {
-        stacks,
-        written,
-        conditions,
-        pauses,
-        headers_at,
-    } = places;
-    let path = Pointer::from(field);
-    let (scenario, path) = match path.segments() {
-        [Segment::Key(key), Segment::Index(index), rest @ ..] if key == "scenarios" => {
-            (*index, rest)
+/// Where in the file a place of the plan is written.
+fn written_at(loader: &Loader<'_>, place: PlanPlace, arm: &Arm, places: Places<'_>) -> Pointer {
+    let common = Layers::new(&places.stacks[0]);
+    let numbered = |list: &[Pointer], index: usize| list.get(index).cloned();
+    match place {
+        PlanPlace::Field(PlanField::Scenarios) => Pointer::root().key("scenarios"),
+        PlanPlace::Field(field) => common.place(loader, field.name()),
+        PlanPlace::Connections(field) => of_connections(loader, field, arm, common),
+        PlanPlace::Step(index, place) => {
+            of_step(loader, &arm.steps[index], place, places.headers_at)
         }
-        path => (0, path),
-    };
-    let layers = Layers::new(&stacks[scenario]);
-    let step = |index: &usize| (arm.steps[*index].place.clone(), &arm.steps[*index]);
-    match path {
-        [Segment::Key(key), Segment::Index(index)] if key == "conditions" => conditions
-            .get(*index)
-            .cloned()
-            .unwrap_or_else(Pointer::root),
-        [Segment::Key(key), Segment::Index(index)] if key == "pauses" => {
-            pauses.get(*index).cloned().unwrap_or_else(Pointer::root)
+        PlanPlace::Scenario(index, place) => {
+            let layers = Layers::new(&places.stacks[index]);
+            match place {
+                ScenarioPlace::Load(place) => places.written[index].place(loader, layers, place),
+                ScenarioPlace::Iterations => layers.place(loader, "iterations"),
+                ScenarioPlace::Name | ScenarioPlace::Program => layers.at().clone(),
+            }
         }
-        [
-            Segment::Key(data),
-            Segment::Key(list),
-            Segment::Index(index),
-            rest @ ..,
-        ] if data == "data" => data_place(arm, list, *index, rest),
-        [
-            Segment::Key(steps),
-            Segment::Index(index),
-            Segment::Key(key),
-            Segment::Index(header),
-        ] if steps == "steps" && key == "headers" => {
-            let (at, step) = step(index);
-            let name = &step.exchange.headers[*header].0;
+        PlanPlace::Pause(index) => numbered(places.pauses, index).unwrap_or_default(),
+        PlanPlace::Condition(index) => numbered(places.conditions, index).unwrap_or_default(),
+        PlanPlace::Value(index) => Pointer::root().key("values").key(&arm.data.values[index].0),
+        PlanPlace::Feeder(index, field) => {
+            let feeder = &arm.data.feeders[index];
+            let at = Pointer::root().key("feeders").key(&feeder.plan.name);
+            match field {
+                FeederField::Text => at.key(feeder.key),
+                FeederField::AtEnd | FeederField::Order => at.key(field.name()),
+            }
+        }
+    }
+}
+
+/// Where a place of a step is written; header fields of the arm stand at `headers_at`.
+fn of_step(loader: &Loader<'_>, step: &Step, place: StepPlace, headers_at: &Pointer) -> Pointer {
+    let at = &step.place;
+    match place {
+        StepPlace::Field(StepField::Path) => at.key(&step.exchange.method.to_ascii_lowercase()),
+        StepPlace::Field(StepField::Status) => at.key("check").key("status"),
+        StepPlace::Field(field) => at.key(field.name()),
+        StepPlace::Header(index) => {
+            let name = &step.exchange.headers[index].0;
             let of_arm = headers_at.key(name);
             if loader.is_written(&of_arm) {
                 of_arm
@@ -219,96 +224,47 @@ fn place(loader: &Loader<'_>, field: &str, arm: &Arm, places: Places<'_>) -> Poi
                 at.key("headers").key(name)
             }
         }
-        [Segment::Key(steps), Segment::Index(index), rest @ ..] if steps == "steps" => {
-            let (at, step) = step(index);
-            of_step(step, at, rest)
-        }
-        [Segment::Key(connections), rest @ ..] if connections == "connections" => {
-            of_connections(loader, rest, arm, layers)
-        }
-        [Segment::Key(load), rest @ ..] if load == "load" => {
-            written[scenario].place(loader, layers, rest)
-        }
-        [.., Segment::Key(key)] => layers.place(loader, key),
-        _ => Pointer::root(),
-    }
-}
-
-/// Where what belongs to a step is written.
-fn of_step(step: &Step, at: Pointer, rest: &[Segment]) -> Pointer {
-    match rest {
-        [Segment::Key(key)] if key == "path" => at.key(&step.exchange.method.to_ascii_lowercase()),
-        [
-            Segment::Key(check),
-            Segment::Key(also),
-            Segment::Index(index),
-        ] if check == "check" && also == "also" => step.checks[*index].clone(),
-        [Segment::Key(extract), Segment::Index(index)] if extract == "extract" => {
-            at.key("extract").key(&step.exchange.extract[*index].name)
-        }
-        rest => rest.iter().fold(at, |at, segment| match segment {
-            Segment::Key(key) => at.key(key),
-            Segment::Index(index) => at.index(*index),
-        }),
-    }
-}
-
-/// Where a constant or a feeder is written.
-fn data_place(arm: &Arm, list: &str, index: usize, rest: &[Segment]) -> Pointer {
-    let at = Pointer::root().key(list);
-    if list == "values" {
-        return at.key(&arm.data.values[index].0);
-    }
-    let feeder = &arm.data.feeders[index];
-    let at = at.key(&feeder.plan.name);
-    match rest {
-        [Segment::Key(key)] if key == "text" => at.key(feeder.key),
-        [Segment::Key(key)] => at.key(key),
-        _ => at,
+        StepPlace::Predicate(index) => step.checks[index].clone(),
+        StepPlace::Extract(index) => at.key("extract").key(&step.exchange.extract[index].name),
     }
 }
 
 /// Where in the file a field of the plan's connections is written.
 fn of_connections(
     loader: &Loader<'_>,
-    field: &[Segment],
+    field: ConnectionsField,
     arm: &Arm,
     layers: Layers<'_>,
 ) -> Pointer {
-    let shared = matches!(arm.settings.connections.policy, ConnectionPolicy::Shared(_));
-    let key = |segment: &Segment| match segment {
-        Segment::Key(key) => key.clone(),
-        Segment::Index(index) => index.to_string(),
-    };
-    match field.iter().map(key).collect::<Vec<_>>().as_slice() {
-        [first, rest @ ..] if first == "tls" => {
-            let at = layers.place(loader, "tls");
-            let at = rest.iter().fold(at, |at, key| at.key(key));
-            let one = layers.place(loader, "tls").key("key");
-            if loader.is_written(&at) || !loader.is_written(&one) {
-                at
-            } else {
-                one
-            }
+    let policy = arm.settings.connections.policy;
+    let key = match field {
+        ConnectionsField::Tls | ConnectionsField::Identities => {
+            let tls = layers.place(loader, "tls");
+            let key = tls.key("key");
+            let at = match field {
+                ConnectionsField::Identities => tls.key("identities"),
+                _ => tls,
+            };
+            let is_key = !loader.is_written(&at) && loader.is_written(&key);
+            return if is_key { key } else { at };
         }
-        [key] => layers.place(
-            loader,
-            match key.as_str() {
-                "shared" => "shared_connections",
-                "exchanges" => "exchanges_per_connection",
-                "policy" if shared => "shared_connections",
-                "policy"
-                    if arm.settings.connections.policy == ConnectionPolicy::PerExchange
-                        && !loader.is_written(&layers.place(loader, "connection_per")) =>
-                {
-                    "keep_alive"
-                }
-                "policy" => "connection_per",
-                key => key,
-            },
-        ),
-        _ => layers.place(loader, ""),
-    }
+        ConnectionsField::Exchanges => "exchanges_per_connection",
+        ConnectionsField::Shared => "shared_connections",
+        ConnectionsField::Policy => match policy {
+            ConnectionPolicy::Shared(_) => "shared_connections",
+            ConnectionPolicy::PerExchange
+                if !loader.is_written(&layers.place(loader, "connection_per")) =>
+            {
+                "keep_alive"
+            }
+            _ => "connection_per",
+        },
+        ConnectionsField::ConnectTimeout
+        | ConnectionsField::FirstByteTimeout
+        | ConnectionsField::Streams
+        | ConnectionsField::Sources => field.name(),
+    };
+    layers.place(loader, key)
 }
 
 #[cfg(test)]

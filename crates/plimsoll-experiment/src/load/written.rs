@@ -1,6 +1,7 @@
 //! Where the parts of a load are written, for what the generator says of its plan.
 
-use plimsoll_base::document::{Path as Pointer, Segment};
+use plimsoll_base::document::Path as Pointer;
+use plimsoll_load::plan::{LoadField, LoadPartField, LoadPlace};
 
 use super::layers::Layers;
 use crate::loader::Loader;
@@ -33,38 +34,44 @@ impl Written {
         self.parts.last().unwrap_or(&self.whole)
     }
 
-    /// Where a field of the plan's load is written, given by its path below `load`.
-    pub fn place(&self, loader: &Loader<'_>, layers: Layers<'_>, path: &[Segment]) -> Pointer {
-        match path {
-            [Segment::Key(_), Segment::Index(index), Segment::Key(key)] => {
-                self.of_part(loader, layers, *index, key)
+    /// Where a place of the plan's load is written.
+    pub fn place(&self, loader: &Loader<'_>, layers: Layers<'_>, place: LoadPlace) -> Pointer {
+        match place {
+            LoadPlace::Stretch(index, field) | LoadPlace::Crowd(index, field) => {
+                self.of_part(loader, layers, index, field)
             }
-            [Segment::Key(list)] if list == "profile" || list == "users" => self.whole.clone(),
-            [Segment::Key(key)] if key == "grow_to" => {
-                layers.place(loader, "when_busy").key("grow")
-            }
-            [Segment::Key(key), ..] => layers.place(loader, key),
-            _ => self.whole.clone(),
+            LoadPlace::Field(LoadField::Profile | LoadField::Users) => self.whole.clone(),
+            LoadPlace::Field(LoadField::GrowTo) => layers.place(loader, "when_busy").key("grow"),
+            LoadPlace::Field(field) => layers.place(loader, field.name()),
         }
     }
 
-    fn of_part(&self, loader: &Loader<'_>, layers: Layers<'_>, index: usize, key: &str) -> Pointer {
+    fn of_part(
+        &self,
+        loader: &Loader<'_>,
+        layers: Layers<'_>,
+        index: usize,
+        field: LoadPartField,
+    ) -> Pointer {
         let at = &self.parts[index];
+        let key = field.name();
         let below = ["ramp", "staircase", "users"].map(|kind| at.key(kind).key(key));
-        let names: &[&str] = match key {
-            "length" => &["for", "nothing"],
-            "arrivals" => &["stress_peak", "at_once"],
-            "times" => &["replay"],
-            "spacing" => &["profile"],
-            "from" | "to" => &["users"],
-            _ => &[],
+        let names: &[&str] = match field {
+            LoadPartField::Length => &["for", "nothing"],
+            LoadPartField::Arrivals => &["stress_peak", "at_once"],
+            LoadPartField::Times => &["replay"],
+            LoadPartField::Spacing => &["profile"],
+            LoadPartField::From | LoadPartField::To => &["users"],
+            LoadPartField::Rate | LoadPartField::Every | LoadPartField::Step => &[],
         };
         let own = [key].into_iter().chain(names.iter().copied());
         let written = below.into_iter().chain(own.map(|name| at.key(name)));
         let mut written = written.filter(|at| loader.is_written(at));
-        match (written.next(), key) {
+        match (written.next(), field) {
             (Some(place), _) => place,
-            (None, "length") if at.holds(&self.whole) => layers.place(loader, "duration"),
+            (None, LoadPartField::Length) if at.holds(&self.whole) => {
+                layers.place(loader, "duration")
+            }
             (None, _) => at.clone(),
         }
     }

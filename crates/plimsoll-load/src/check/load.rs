@@ -2,7 +2,9 @@
 
 use super::{Found, MAX_USERS};
 use crate::arrivals::peak;
-use crate::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
+use crate::plan::{
+    Crowd, Load, LoadField, LoadPartField, LoadPlace, PlanPlace, Profile, Spacing, Span, Stretch,
+};
 use std::time::Duration;
 
 /// Waiting arrivals are held in memory.
@@ -18,7 +20,8 @@ const MAX_TIMES: usize = 10_000_000;
 /// Stretches are gone through one by one.
 const MAX_STRETCHES: usize = 10_000;
 
-pub(super) fn check(load: &Load, path: impl Fn(&str) -> String, found: &mut Found) {
+pub(super) fn check(load: &Load, place: impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+    let field = |field| place(LoadPlace::Field(field));
     match load {
         Load::Open {
             profile,
@@ -28,59 +31,56 @@ pub(super) fn check(load: &Load, path: impl Fn(&str) -> String, found: &mut Foun
         } => {
             found.unless(
                 (1..=MAX_USERS).contains(connections),
-                &path("connections"),
+                field(LoadField::Connections),
                 format_args!("must be 1 to {MAX_USERS}"),
             );
             found.unless(
                 (*connections..=MAX_USERS).contains(grow_to),
-                &path("grow_to"),
+                field(LoadField::GrowTo),
                 format_args!("must be {connections} (`connections`) to {MAX_USERS}"),
             );
             found.unless(
                 *queue <= MAX_QUEUE,
-                &path("queue"),
+                field(LoadField::Queue),
                 format_args!("must not exceed {MAX_QUEUE}"),
             );
-            check_stretches(profile, path, found);
+            check_stretches(profile, place, found);
         }
         Load::Closed {
             users,
             think,
             every,
         } => {
-            check_crowds(users, &path, found);
-            check_span(*think, &path("think"), found);
-            check_span(*every, &path("every"), found);
+            check_crowds(users, &place, found);
+            check_span(*think, field(LoadField::Think), found);
+            check_span(*every, field(LoadField::Every), found);
         }
     }
 }
 
-fn check_stretches(profile: &[Stretch], path: impl Fn(&str) -> String, found: &mut Found) {
+fn check_stretches(profile: &[Stretch], place: impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+    let whole = place(LoadPlace::Field(LoadField::Profile));
     found.unless(
         (1..=MAX_STRETCHES).contains(&profile.len()),
-        &path("profile"),
+        whole,
         format_args!("must have 1 to {MAX_STRETCHES} parts"),
     );
     let before = found.0.len();
     for (index, stretch) in profile.iter().enumerate() {
-        let path = |field: &str| path(&format!("profile[{index}].{field}"));
-        check_stretch(stretch, path, found);
+        let field = |field| place(LoadPlace::Stretch(index, field));
+        check_stretch(stretch, field, found);
     }
     // Only what is sound can be asked for its peak.
     if found.0.len() == before && !profile.is_empty() {
-        found.unless(
-            peak(profile) > 0.0,
-            &path("profile"),
-            "has no arrival at all",
-        );
+        found.unless(peak(profile) > 0.0, whole, "has no arrival at all");
     }
 }
 
-fn check_stretch(stretch: &Stretch, path: impl Fn(&str) -> String, found: &mut Found) {
+fn check_stretch(stretch: &Stretch, at: impl Fn(LoadPartField) -> PlanPlace, found: &mut Found) {
     let at_once = matches!(stretch.profile, Profile::AtOnce { .. });
     found.unless(
         at_once == stretch.length.is_zero(),
-        &path("length"),
+        at(LoadPartField::Length),
         if at_once {
             "must be 0: arrivals at once take no time"
         } else {
@@ -90,41 +90,41 @@ fn check_stretch(stretch: &Stretch, path: impl Fn(&str) -> String, found: &mut F
     let is_given = at_once || matches!(stretch.profile, Profile::Replay { .. });
     found.unless(
         stretch.spacing == Spacing::Even || !is_given,
-        &path("spacing"),
+        at(LoadPartField::Spacing),
         "arrivals at given times cannot be spaced at random",
     );
-    check_profile(&stretch.profile, stretch.length, path, found);
+    check_profile(&stretch.profile, stretch.length, at, found);
 }
 
 fn check_profile(
     profile: &Profile,
     length: Duration,
-    path: impl Fn(&str) -> String,
+    at: impl Fn(LoadPartField) -> PlanPlace,
     found: &mut Found,
 ) {
-    let rate = |found: &mut Found, value: f64, field: &str, least: f64| {
+    let rate = |found: &mut Found, value: f64, field: LoadPartField, least: f64| {
         found.unless(
             value.is_finite() && (least..=MAX_RATE).contains(&value),
-            &path(field),
+            at(field),
             format_args!("must be at least {least} and at most {MAX_RATE} per second"),
         );
     };
     match profile {
-        Profile::Constant { rate: value } => rate(found, *value, "rate", LEAST_RATE),
+        Profile::Constant { rate: value } => rate(found, *value, LoadPartField::Rate, LEAST_RATE),
         Profile::Ramp { from, to } => {
-            rate(found, *from, "from", 0.0);
-            rate(found, *to, "to", 0.0);
+            rate(found, *from, LoadPartField::From, 0.0);
+            rate(found, *to, LoadPartField::To, 0.0);
             found.unless(
                 from.max(*to) >= LEAST_RATE,
-                &path("to"),
+                at(LoadPartField::To),
                 "one of `from` and `to` must be above 0",
             );
         }
         Profile::Staircase { from, step, every } => {
-            rate(found, *from, "from", 0.0);
+            rate(found, *from, LoadPartField::From, 0.0);
             found.unless(
                 *every >= Duration::from_millis(1),
-                &path("every"),
+                at(LoadPartField::Every),
                 "must be at least 1ms",
             );
             let levels = (length.as_secs_f64() / every.as_secs_f64().max(1e-3)).ceil();
@@ -132,69 +132,77 @@ fn check_profile(
             let is_sound = (0.0..=MAX_RATE).contains(&last) && from.max(last) >= LEAST_RATE;
             found.unless(
                 step.is_finite() && is_sound,
-                &path("step"),
+                at(LoadPartField::Step),
                 format_args!("leads to a last level of {last} per second"),
             );
         }
         Profile::StressPeak { arrivals } | Profile::AtOnce { arrivals } => found.unless(
             (1..=MAX_ARRIVALS).contains(arrivals),
-            &path("arrivals"),
+            at(LoadPartField::Arrivals),
             format_args!("must be 1 to {MAX_ARRIVALS}"),
         ),
         Profile::Replay { times } => {
             found.unless(
                 (1..=MAX_TIMES).contains(&times.len()),
-                &path("times"),
+                at(LoadPartField::Times),
                 format_args!("must be 1 to {MAX_TIMES} arrivals"),
             );
-            found.unless(times.is_sorted(), &path("times"), "must ascend");
+            found.unless(times.is_sorted(), at(LoadPartField::Times), "must ascend");
         }
         Profile::Nothing => {}
     }
 }
 
-fn check_crowds(crowds: &[Crowd], path: &impl Fn(&str) -> String, found: &mut Found) {
+fn check_crowds(crowds: &[Crowd], place: &impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+    let whole = place(LoadPlace::Field(LoadField::Users));
     found.unless(
         (1..=MAX_STRETCHES).contains(&crowds.len()),
-        &path("users"),
+        whole,
         format_args!("must have 1 to {MAX_STRETCHES} parts"),
     );
     for (index, crowd) in crowds.iter().enumerate() {
-        let path = |field: &str| path(&format!("users[{index}].{field}"));
+        let at = |field| place(LoadPlace::Crowd(index, field));
         found.unless(
             !crowd.length.is_zero(),
-            &path("length"),
+            at(LoadPartField::Length),
             "must be longer than 0",
         );
-        for (field, users) in [("from", crowd.from), ("to", crowd.to)] {
+        for (field, users) in [
+            (LoadPartField::From, crowd.from),
+            (LoadPartField::To, crowd.to),
+        ] {
             found.unless(
                 users <= MAX_USERS,
-                &path(field),
+                at(field),
                 format_args!("{users} users are too many: at most {MAX_USERS}"),
             );
         }
     }
     found.unless(
         crowds.is_empty() || crowds.iter().any(|crowd| crowd.from.max(crowd.to) > 0),
-        &path("users"),
+        whole,
         format_args!("has no user at all: write 1 to {MAX_USERS}"),
     );
 }
 
-fn check_span(span: Span, path: &str, found: &mut Found) {
+fn check_span(span: Span, place: PlanPlace, found: &mut Found) {
     if let Some(message) = span.problem() {
-        found.add(path, message);
+        found.add(place, message);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::ScenarioPlace;
 
     fn problems(load: &Load) -> Vec<String> {
         let mut found = Found::default();
-        check(load, str::to_owned, &mut found);
-        found.0.iter().map(ToString::to_string).collect()
+        let place = |place| PlanPlace::Scenario(0, ScenarioPlace::Load(place));
+        check(load, place, &mut found);
+        let shown = found.0.iter().map(ToString::to_string);
+        let below = shown.map(|line| line.trim_start_matches("scenarios[0].load.").to_owned());
+        below.collect()
     }
 
     #[test]

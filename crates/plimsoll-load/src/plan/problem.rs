@@ -1,19 +1,20 @@
 //! Problems of a plan.
 
+use super::PlanPlace;
 use std::fmt;
 
 /// One thing that is wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanProblem {
-    /// Where in the plan, such as `steps[0].path`.
-    pub path: String,
+    /// Where in the plan.
+    pub place: PlanPlace,
     /// The problem, and what to write instead.
     pub message: String,
 }
 
 impl fmt::Display for PlanProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
+        write!(f, "{}: {}", self.place, self.message)
     }
 }
 

@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::path::{JsonPath, as_text};
 use super::value::{Names, Place, Value};
 use crate::clock::{Nanos, nanos};
-use crate::plan::{Match, Predicate, Step};
+use crate::plan::{Match, Predicate, Step, StepPlace};
 use regex::bytes::Regex;
 use std::ops::RangeInclusive;
 
@@ -49,38 +49,25 @@ enum Matcher {
     Matches(Regex),
 }
 
-/// Something wrong with a step's checks or extractions.
-pub(super) struct JudgeProblem {
-    /// Below the step.
-    pub(super) path: String,
-    pub(super) message: String,
-}
-
 impl Judge {
     /// Compiles what a step asks of its answers; problems are put among the others.
     pub(super) fn compile(
         step: &Step,
         names: &mut Names,
-        problems: &mut Vec<JudgeProblem>,
+        problems: &mut Vec<(StepPlace, String)>,
     ) -> Self {
         let mut predicates = Vec::new();
         for (index, predicate) in step.check.also.iter().enumerate() {
             match Compiled::compile(predicate, names) {
                 Ok(compiled) => predicates.push(compiled),
-                Err(message) => problems.push(JudgeProblem {
-                    path: format!("check.also[{index}]"),
-                    message,
-                }),
+                Err(message) => problems.push((StepPlace::Predicate(index), message)),
             }
         }
         let mut extractions = Vec::new();
         for (index, extract) in step.extract.iter().enumerate() {
             match Extraction::compile(extract, names) {
                 Ok(extraction) => extractions.push(extraction),
-                Err(message) => problems.push(JudgeProblem {
-                    path: format!("extract[{index}]"),
-                    message,
-                }),
+                Err(message) => problems.push((StepPlace::Extract(index), message)),
             }
         }
         let needs_body = predicates.iter().any(Compiled::needs_body)

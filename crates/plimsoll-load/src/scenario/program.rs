@@ -11,8 +11,9 @@ use super::request::{Making, Manner, expects_body, is_constant};
 use super::value::{Names, is_given};
 use crate::plan::text::is_value_name;
 use crate::plan::{
-    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Dealing, Follow, GROUP_SEPARATOR, Load,
-    Order, Plan, Span, group_path, steps_of,
+    Action, AtEnd, Choice, ConnectionPolicy, Cookies, Dealing, FeederField, Follow,
+    GROUP_SEPARATOR, Load, Order, Plan, PlanPlace, PlanProblem, ScenarioPlace, Span, StepPlace,
+    group_path, steps_of,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -89,20 +90,12 @@ impl Choices {
     }
 }
 
-/// One thing that cannot be compiled.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    /// Where in the plan.
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
-
 impl Program {
     /// Compiles what the virtual users of a plan do.
     ///
     /// # Errors
     /// Every problem.
-    pub(crate) fn compile(plan: &Plan) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn compile(plan: &Plan) -> Result<Self, Vec<PlanProblem>> {
         let mut problems = Vec::new();
         let feeders = read_feeders(plan, &mut problems);
         check_names(plan, &feeders, &mut problems);
@@ -127,7 +120,10 @@ impl Program {
         };
         let mut ways = Vec::new();
         for (index, scenario) in plan.scenarios.iter().enumerate() {
-            compiler.scenario(&scenario.program, &format!("scenarios[{index}].program"));
+            compiler.scenario(
+                &scenario.program,
+                PlanPlace::Scenario(index, ScenarioPlace::Program),
+            );
             ways.push(std::mem::take(&mut compiler.instructions));
         }
         for index in 0..plan.steps.len() {
@@ -150,7 +146,7 @@ struct Compiler<'a> {
     needs: Vec<BTreeSet<usize>>,
     /// The feeders that conditions need, of what is being compiled.
     tested: BTreeSet<usize>,
-    problems: Vec<Problem>,
+    problems: Vec<PlanProblem>,
     instructions: Vec<Instruction>,
     groups: Vec<String>,
     /// The names of the groups around what is being compiled, outermost first.
@@ -164,15 +160,15 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn refuse(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(Problem {
-            path: path.into(),
+    fn refuse(&mut self, place: PlanPlace, message: impl Into<String>) {
+        self.problems.push(PlanProblem {
+            place,
             message: message.into(),
         });
     }
 
     /// Compiles a program. Where it is one mix and nothing else, each way of that says which rows it needs.
-    fn scenario(&mut self, program: &[Action], at: &str) {
+    fn scenario(&mut self, program: &[Action], at: PlanPlace) {
         match program {
             [Action::Mix(_)] => self.actions(program, at),
             _ => self.with_rows(program, at),
@@ -180,7 +176,7 @@ impl Compiler<'_> {
     }
 
     /// Compiles actions after the rows that they need, where these are dealt to who needs them.
-    fn with_rows(&mut self, actions: &[Action], at: &str) {
+    fn with_rows(&mut self, actions: &[Action], at: PlanPlace) {
         let deal = self.instructions.len();
         if self.plan.data.dealing == Dealing::Numbered {
             return self.actions(actions, at);
@@ -195,7 +191,7 @@ impl Compiler<'_> {
         self.instructions[deal] = Instruction::Deal(needed.into_iter().collect());
     }
 
-    fn actions(&mut self, actions: &[Action], at: &str) {
+    fn actions(&mut self, actions: &[Action], at: PlanPlace) {
         if self.depth == MAX_DEPTH {
             self.refuse(at, format!("nests deeper than {MAX_DEPTH}"));
             return;
@@ -207,7 +203,7 @@ impl Compiler<'_> {
         self.depth -= 1;
     }
 
-    fn action(&mut self, action: &Action, at: &str) {
+    fn action(&mut self, action: &Action, at: PlanPlace) {
         match action {
             Action::Step(step) if *step < self.plan.steps.len() => {
                 self.step(*step);
@@ -218,7 +214,7 @@ impl Compiler<'_> {
                 let number = self.pauses;
                 self.pauses += 1;
                 if let Some(message) = span.problem() {
-                    self.refuse(format!("pauses[{number}]"), message);
+                    self.refuse(PlanPlace::Pause(number), message);
                 }
                 self.instructions.push(Instruction::Pause(*span));
             }
@@ -250,7 +246,7 @@ impl Compiler<'_> {
                 self.tested.extend(self.names.take_feeders());
                 let test = match test {
                     Ok(test) => test,
-                    Err(message) => return self.refuse(format!("conditions[{number}]"), message),
+                    Err(message) => return self.refuse(PlanPlace::Condition(number), message),
                 };
                 let unless = self.instructions.len();
                 self.instructions.push(Instruction::Jump(0));
@@ -266,7 +262,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn mix(&mut self, choices: &[Choice], at: &str) {
+    fn mix(&mut self, choices: &[Choice], at: PlanPlace) {
         if choices.iter().any(|choice| choice.weight == 0) {
             self.refuse(at, "a weight of 0 is never chosen: leave the choice out");
         }
@@ -296,7 +292,7 @@ impl Compiler<'_> {
         self.instructions[choose] = Instruction::Choose(Choices { ways });
     }
 
-    fn group(&mut self, name: &str, actions: &[Action], at: &str) {
+    fn group(&mut self, name: &str, actions: &[Action], at: PlanPlace) {
         if name.is_empty() || name.contains(GROUP_SEPARATOR) {
             let message = format!("`{name}` cannot name a group: leave `{GROUP_SEPARATOR}` out");
             self.refuse(at, message);
@@ -338,22 +334,12 @@ impl Compiler<'_> {
             sends_cookies: self.plan.data.cookies == Cookies::Keep,
             closes: self.plan.connections.policy == ConnectionPolicy::PerExchange,
         };
-        let mut found = Vec::new();
-        let making = Making::compile(step, manner, &mut self.names, &mut found);
-        let found = found
-            .into_iter()
-            .map(|problem| (problem.path, problem.message));
-        let mut problems: Vec<(String, String)> = found.collect();
-        let mut found = Vec::new();
-        let judge = Judge::compile(step, &mut self.names, &mut found);
-        problems.extend(
-            found
-                .into_iter()
-                .map(|problem| (problem.path, problem.message)),
-        );
+        let mut problems = Vec::new();
+        let making = Making::compile(step, manner, &mut self.names, &mut problems);
+        let judge = Judge::compile(step, &mut self.names, &mut problems);
         self.needs[index] = self.names.take_feeders();
-        for (path, message) in problems {
-            self.refuse(format!("steps[{index}].{path}"), message);
+        for (place, message) in problems {
+            self.refuse(PlanPlace::Step(index, place), message);
         }
         let varies = !is_constant(step) || manner.sends_cookies || step.follow.is_some();
         self.steps[index] = Some(CompiledStep {
@@ -367,7 +353,7 @@ impl Compiler<'_> {
         self,
         feeders: Vec<Feeder>,
         ways: Vec<Vec<Instruction>>,
-    ) -> Result<Program, Vec<Problem>> {
+    ) -> Result<Program, Vec<PlanProblem>> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
@@ -394,28 +380,28 @@ impl Compiler<'_> {
     }
 }
 
-fn read_feeders(plan: &Plan, problems: &mut Vec<Problem>) -> Vec<Feeder> {
+fn read_feeders(plan: &Plan, problems: &mut Vec<PlanProblem>) -> Vec<Feeder> {
     let mut feeders = Vec::new();
     for (index, feeder) in plan.data.feeders.iter().enumerate() {
-        let mut refuse = |field: &str, message: String| {
-            problems.push(Problem {
-                path: format!("data.feeders[{index}].{field}"),
+        let mut refuse = |field, message: String| {
+            problems.push(PlanProblem {
+                place: PlanPlace::Feeder(index, field),
                 message,
             });
         };
         let open = |scenario: &crate::plan::Scenario| matches!(scenario.load, Load::Open { .. });
         if feeder.at_end == AtEnd::Stop && plan.scenarios.iter().any(open) {
             refuse(
-                "at_end",
+                FeederField::AtEnd,
                 "`stop` is for the closed model, for a schedule does not end early: write `repeat` or `error`".to_owned(),
             );
         }
         match Feeder::read(feeder, plan.seed, index, plan.data.dealing) {
-            Err(error) => refuse("text", error.to_string()),
+            Err(error) => refuse(FeederField::Text, error.to_string()),
             Ok(read) => {
                 if feeder.order == Order::Unique && plan.users() > read.rows() {
                     refuse(
-                        "order",
+                        FeederField::Order,
                         format!(
                             "there are {} virtual users and only {} rows, so not each can have its own",
                             plan.users(),
@@ -431,9 +417,9 @@ fn read_feeders(plan: &Plan, problems: &mut Vec<Problem>) -> Vec<Feeder> {
 }
 
 /// Each name stands for one thing.
-fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
+fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<PlanProblem>) {
     let mut taken: HashMap<String, String> = HashMap::new();
-    let mut take = |name: &str, what: String, path: String| {
+    let mut take = |name: &str, what: String, place: PlanPlace| {
         let problem = if !is_value_name(name) {
             Some(format!(
                 "`{name}` cannot name a value: write a letter or `_`, then letters, digits, `_` and `-`"
@@ -447,17 +433,21 @@ fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
             earlier.map(|other| format!("`{name}` names {other} already: choose another name"))
         };
         match problem {
-            Some(message) => problems.push(Problem { path, message }),
+            Some(message) => problems.push(PlanProblem { place, message }),
             None => drop(taken.insert(name.to_owned(), what)),
         }
     };
     for (index, (name, _)) in plan.data.values.iter().enumerate() {
-        take(name, "a value".to_owned(), format!("data.values[{index}]"));
+        take(name, "a value".to_owned(), PlanPlace::Value(index));
     }
     for feeder in feeders {
         for column in feeder.columns() {
             let what = format!("a column of the feeder `{}`", feeder.name);
-            take(column, what, format!("data.feeders[{}].text", feeder.place));
+            take(
+                column,
+                what,
+                PlanPlace::Feeder(feeder.place, FeederField::Text),
+            );
         }
     }
     for (index, step) in plan.steps.iter().enumerate() {
@@ -472,8 +462,8 @@ fn check_names(plan: &Plan, feeders: &[Feeder], problems: &mut Vec<Problem>) {
             } else {
                 continue;
             };
-            problems.push(Problem {
-                path: format!("steps[{index}].extract[{place}]"),
+            problems.push(PlanProblem {
+                place: PlanPlace::Step(index, StepPlace::Extract(place)),
                 message,
             });
         }

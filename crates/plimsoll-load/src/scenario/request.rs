@@ -6,7 +6,7 @@ use super::memory::Memory;
 use super::target::{encode_tail, is_of_target};
 use super::value::{Names, Place, Value, number};
 use crate::clock::Nanos;
-use crate::plan::{Piece, Step, Text};
+use crate::plan::{Piece, Step, StepField, StepPlace, Text};
 use plimsoll_http::encode;
 
 /// A request in pieces.
@@ -42,13 +42,6 @@ pub(crate) struct Manner<'a> {
     pub(crate) closes: bool,
 }
 
-/// Something wrong with what a step sends.
-pub(super) struct RequestProblem {
-    /// Below the step.
-    pub(super) path: String,
-    pub(super) message: String,
-}
-
 /// Whether a request of this method without a body states that it has none (RFC 9110, section 8.6).
 pub(crate) fn expects_body(method: &str) -> bool {
     matches!(method, "POST" | "PUT" | "PATCH")
@@ -68,11 +61,11 @@ impl Making {
         step: &Step,
         manner: Manner<'_>,
         names: &mut Names,
-        problems: &mut Vec<RequestProblem>,
+        problems: &mut Vec<(StepPlace, String)>,
     ) -> Self {
-        let mut refuse = |path: String, message| problems.push(RequestProblem { path, message });
+        let mut refuse = |place, message| problems.push((place, message));
         let target = parts(&step.path, Place::Elsewhere, names).unwrap_or_else(|message| {
-            refuse("path".to_owned(), message);
+            refuse(StepPlace::Field(StepField::Path), message);
             Vec::new()
         });
         let given = |name: &str| {
@@ -91,14 +84,14 @@ impl Making {
             fields.push(Part::Literal(format!("{name}: ").into_bytes()));
             match parts(value, Place::Field(&step.method), names) {
                 Ok(parts) => fields.extend(parts),
-                Err(message) => refuse(format!("headers[{index}]"), message),
+                Err(message) => refuse(StepPlace::Header(index), message),
             }
             fields.push(Part::Literal(b"\r\n".to_vec()));
         }
         let body = names
             .text(&step.body, Place::Elsewhere)
             .unwrap_or_else(|message| {
-                refuse("body".to_owned(), message);
+                refuse(StepPlace::Field(StepField::Body), message);
                 Value::Literal(Vec::new())
             });
         Self {

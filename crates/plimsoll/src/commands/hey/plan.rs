@@ -78,30 +78,30 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, Refused> {
     })
 }
 
-/// Where a plan has what a flag says.
-const FLAGS: [(&str, &str); 7] = [
-    ("steps[0].method", "-m"),
-    ("steps[0].headers", "-H"),
-    ("steps[0].path", "URL"),
-    ("target.authority", "-host"),
-    ("scenarios[0].load.users", "-c"),
-    ("scenarios[0].load", "-q"),
-    ("duration", "-z"),
-];
+/// The flag that says what stands at a place of a plan.
+fn flag(place: PlanPlace) -> Option<&'static str> {
+    Some(match place {
+        PlanPlace::Step(_, StepPlace::Field(StepField::Method)) => "-m",
+        PlanPlace::Step(_, StepPlace::Header(_)) => "-H",
+        PlanPlace::Step(_, StepPlace::Field(StepField::Path)) => "URL",
+        PlanPlace::Field(PlanField::Authority) => "-host",
+        PlanPlace::Field(PlanField::Duration) => "-z",
+        PlanPlace::Scenario(_, ScenarioPlace::Load(place)) => match place {
+            LoadPlace::Field(LoadField::Users) | LoadPlace::Crowd(..) => "-c",
+            _ => "-q",
+        },
+        _ => return None,
+    })
+}
 
 /// Problem of a plan, by the flag that caused it. A request after a redirect has the first one's own faults once more.
 pub fn refusal(problems: &PlanProblems) -> String {
-    let own = problems
-        .0
-        .iter()
-        .filter(|problem| !problem.path.starts_with("steps[1]"));
-    let lines = own.map(|problem| {
-        let flag = FLAGS
-            .iter()
-            .find(|(path, _)| problem.path.starts_with(path));
-        flag.map_or_else(
+    let is_own = |problem: &&PlanProblem| !matches!(problem.place, PlanPlace::Step(1, _));
+    let lines = problems.0.iter().filter(is_own);
+    let lines = lines.map(|problem| {
+        flag(problem.place).map_or_else(
             || problem.to_string(),
-            |(_, flag)| format!("{flag}: {}", problem.message),
+            |flag| format!("{flag}: {}", problem.message),
         )
     });
     lines.collect::<Vec<_>>().join("\n")
