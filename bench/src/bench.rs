@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::placement::Placement;
 use crate::progress::Progress;
+use crate::runner::Run;
 use crate::witness::{Mark, Witness};
 use crate::{clock, executable};
 use std::path::PathBuf;
@@ -68,16 +69,12 @@ impl Lengths {
 }
 
 impl Bench {
-    /// Finds or builds the executable.
-    pub fn new(
-        plimsoll: Option<PathBuf>,
-        lengths: Lengths,
-        progress: Progress,
-    ) -> Result<Self, Error> {
+    /// The bench of a run.
+    pub fn of(run: Run, lengths: Lengths, progress: Progress) -> Result<Self, Error> {
         Ok(Self {
-            plimsoll: executable::plimsoll(plimsoll)?,
+            plimsoll: run.plimsoll,
             root: executable::sources()?,
-            witness: Witness::start().map_err(Error::when("starting the witness"))?,
+            witness: run.witness,
             progress,
             placement: Placement::of_this_host()?,
             lengths,

@@ -66,7 +66,8 @@ impl Comparison {
     }
 }
 
-const ALL: &[Comparison] = &[
+/// All of them.
+pub const ALL: &[Comparison] = &[
     generator_closed::COMPARISON,
     generator_open::COMPARISON,
     templated::COMPARISON,
@@ -88,35 +89,3 @@ const ALL: &[Comparison] = &[
     user_memory::COMPARISON,
     bodies::COMPARISON,
 ];
-
-/// Those of these names; all of them without any.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Comparison>, Error> {
-    if let Some(name) = names
-        .iter()
-        .find(|name| ALL.iter().all(|c| c.name != **name))
-    {
-        let known: Vec<&str> = ALL.iter().map(|comparison| comparison.name).collect();
-        return Err(Error::Asked(format!(
-            "--only {name}: there are {}",
-            known.join(", ")
-        )));
-    }
-    let asked = |c: &&Comparison| names.is_empty() || names.iter().any(|name| name == c.name);
-    Ok(ALL.iter().filter(asked).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_name_says_which_there_are() {
-        let error = chosen(&["mok".to_owned()]).err().unwrap().to_string();
-        assert!(
-            error.starts_with("--only mok: there are generator-closed, "),
-            "{error}"
-        );
-        assert_eq!(chosen(&["mock".to_owned()]).unwrap().len(), 1);
-        assert_eq!(chosen(&[]).unwrap().len(), ALL.len());
-    }
-}

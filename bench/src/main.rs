@@ -38,14 +38,16 @@ use clap::Parser;
 use comparisons::Comparison;
 use findings::Findings;
 use plimsoll_testbed::child::Child;
+use plimsoll_testbed::messages::Messages;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    Error, announcement, clock, executable, host, interrupt, limits, process, witness,
+    Error, announcement, clock, executable, host, interrupt, limits, port, process, runner, witness,
 };
 use progress::Progress;
 use row::Row;
+use runner::Run;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use table::Table;
 
@@ -75,20 +77,11 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match measure(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error @ Error::Asked(_)) => {
-            say(&format!("bench: {error}"));
-            ExitCode::from(2)
-        }
-        Err(error) => {
-            say(&format!("bench: {error}"));
-            ExitCode::from(5)
-        }
-    }
+    let measured = measure(&Arguments::parse());
+    runner::exit_code("bench", measured.map(|()| ExitCode::SUCCESS))
 }
 
-/// Runs the chosen comparisons. The table is rewritten after each, so that an interruption loses only the one that it interrupts.
+/// Runs the chosen comparisons.
 fn measure(arguments: &Arguments) -> Result<(), Error> {
     if arguments.quote {
         let changed = results::quote_newest(&executable::sources()?)?;
@@ -99,18 +92,19 @@ fn measure(arguments: &Arguments) -> Result<(), Error> {
         });
         return Ok(());
     }
-    let chosen = comparisons::chosen(&arguments.only)?;
-    limits::raise_descriptors();
-    interrupt::watch()?;
+    let chosen = runner::chosen(comparisons::ALL, |one| one.name, &arguments.only)?;
     let lengths = Lengths::of(arguments.rounds.map(usize::from), arguments.short);
     let plan: Vec<_> = chosen
         .iter()
         .map(|comparison| (comparison.name, comparison.expected(lengths)))
         .collect();
-    let bench = Bench::new(arguments.plimsoll.clone(), lengths, Progress::of(&plan))?;
+    let run = Run::begin(arguments.plimsoll.clone())?;
+    let mut head = run.head("Benchmark", arguments.short.then_some(table::SHORT));
+    let name = format!("{}-{}.md", run.stamp, host::machine());
+    let bench = Bench::of(run, lengths, Progress::of(&plan))?;
+    head.facts.extend(facts(&bench));
     let mut table = Table {
-        stamp: clock::stamp(),
-        facts: facts(&bench),
+        head,
         only: arguments.only.clone(),
         lengths,
         rows: Vec::new(),
@@ -120,24 +114,20 @@ fn measure(arguments: &Arguments) -> Result<(), Error> {
     let is_result = arguments.only.is_empty() && lengths.are_enough();
     let draft = bench.root.join("target/bench");
     let draft = arguments.results.as_ref().unwrap_or(&draft);
-    let name = format!("{}-{}.md", table.stamp, host::machine());
     let mut file = draft.join(&name);
-    for (index, comparison) in chosen.into_iter().enumerate() {
+    let numbered = chosen.into_iter().enumerate();
+    runner::one_by_one(numbered, &file, &mut table, |(index, comparison), table| {
         bench.progress.comparison(index, comparison.about);
         let found = found(comparison, &bench)?;
         for row in &found.rows {
             say(&format!("  {}", row.markdown()));
         }
-        table.rows.extend(found.rows);
-        let notes = found.notes.into_iter();
-        table
-            .notes
-            .extend(notes.map(|note| (comparison.name, note)));
-        write(&file, &table.to_string())?;
-    }
+        table.add(comparison.name, found);
+        Ok(())
+    })?;
     if is_result && arguments.results.is_none() {
         file = bench.root.join(results::DIRECTORY).join(name);
-        write(&file, &table.to_string())?;
+        runner::write(&file, &table)?;
     }
     say(&format!("table: {}", file.display()));
     std::io::stdout()
@@ -157,24 +147,15 @@ fn found(comparison: &Comparison, bench: &Bench) -> Result<Findings, Error> {
     }
 }
 
-/// What the figures were measured on, and of which programs.
-fn facts(bench: &Bench) -> Vec<(&'static str, String)> {
+/// The programs beside ours, and where all of them run.
+fn facts(bench: &Bench) -> [(&'static str, String); 2] {
     let cpus = bench.placement;
-    let stillness = bench.witness.post();
     let placement = format!(
         "clients, and what stands behind a proxy, on CPU {}; the server or proxy on CPU {}",
         cpus.clients, cpus.server
     );
-    let mut facts = host::facts(&bench.plimsoll);
-    facts.push(("peers", peers::versions(bench).join(", ")));
-    facts.push(("placement", placement));
-    facts.push(("witness", stillness));
-    facts
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Error> {
-    let directory = file.parent().unwrap_or(file);
-    std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(file, text))
-        .map_err(Error::when(format!("writing {}", file.display())))
+    [
+        ("peers", peers::versions(bench).join(", ")),
+        ("placement", placement),
+    ]
 }

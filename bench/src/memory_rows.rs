@@ -1,10 +1,28 @@
-//! The rows of proxies whose memory was read: ours under a limit of its own, then ours beside each of the others.
+//! Proxies whose memory is read, in turns: ours under a limit of its own, then ours beside each of the others.
 
-use crate::rounds::{Side, Sides};
+use crate::Error;
+use crate::bench::{Bench, Reading};
+use crate::findings::Findings;
+use crate::rounds::{MEMORY, Side, Sides, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
+use crate::server::Kind;
+
+/// Reads the megabytes of each; ours is the first.
+pub fn compare(
+    bench: &Bench,
+    (work, quantity, bar): (&str, Quantity, Bar),
+    proxies: &[Kind],
+    megabytes: impl Fn(Kind) -> Result<f64, Error>,
+) -> Result<Findings, Error> {
+    let name = |kind: Kind| kind.name().to_owned();
+    let sides = interleave(bench, proxies, MEMORY, name, |kind| {
+        megabytes(kind).map(Reading::unmoved)
+    })?;
+    Ok(Findings::of(rows(work, quantity, &sides, bar), &sides))
+}
 
 /// One for each side; ours is the first.
-pub fn rows(work: &str, quantity: Quantity, sides: &Sides<f64>, bar: Bar) -> Vec<Row> {
+fn rows(work: &str, quantity: Quantity, sides: &Sides<f64>, bar: Bar) -> Vec<Row> {
     let of = |side: &Side<f64>| side.rounds(|megabytes| *megabytes);
     let ours = of(&sides[0]);
     let row = |(index, side): (usize, &Side<f64>)| {

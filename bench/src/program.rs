@@ -2,20 +2,16 @@
 
 use crate::bench::Bench;
 use crate::placement;
-use crate::{Child, Error};
+use crate::{Child, Error, Messages};
 use rustix::process::Pid;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
-
-/// Lines of a program's messages that an error quotes.
-const QUOTED: usize = 4;
 
 /// A running program; ended with everything below it when dropped.
 pub struct Program {
     child: Child,
-    messages: PathBuf,
+    messages: Messages,
 }
 
 /// What becomes of standard output.
@@ -36,19 +32,17 @@ impl Program {
         output: Output,
     ) -> Result<Self, Error> {
         let name = command.get_program().to_string_lossy();
-        let messages = directory.join("messages");
-        let file = File::create(&messages).map_err(Error::when("creating a log"))?;
-        let both = file.try_clone().map_err(Error::when("creating a log"))?;
+        let messages = Messages::create(directory.join("messages"))?;
         let mut dying = Command::new("setpriv");
         dying
             .args(["--pdeathsig", "TERM", "--"])
             .arg(command.get_program())
             .args(command.get_args())
             .stdin(Stdio::null())
-            .stderr(file);
+            .stderr(messages.stdio()?);
         match output {
             Output::Piped => dying.stdout(Stdio::piped()),
-            Output::Messages => dying.stdout(both),
+            Output::Messages => dying.stdout(messages.stdio()?),
         };
         let child = placement::on(cpu, || Child::spawn(&mut dying))?.named(&name);
         Ok(Self { child, messages })
@@ -76,14 +70,12 @@ impl Program {
 
     /// What it wrote so far.
     pub fn messages(&self) -> String {
-        std::fs::read_to_string(&self.messages).unwrap_or_default()
+        self.messages.text()
     }
 
     /// The last lines that it wrote.
     pub fn last_words(&self) -> String {
-        let text = self.messages();
-        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-        lines[lines.len().saturating_sub(QUOTED)..].join(" / ")
+        self.messages.last_words()
     }
 
     /// The error that it ended, with its last words, if it has.

@@ -16,6 +16,7 @@ use crate::bench::{Bench, Lengths};
 use crate::clock;
 use crate::http;
 use crate::limits;
+use crate::port;
 use crate::process;
 use crate::program::{Output, Program};
 use crate::protocol::Protocol;
@@ -23,7 +24,7 @@ use crate::secured::Clients;
 use mock::Setting;
 use rustix::process::Pid;
 use std::cell::Cell;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -279,7 +280,7 @@ impl Site<'_> {
     ) -> Result<(Program, SocketAddr), Error> {
         let mut last = None;
         for _ in 0..TRIES {
-            let address = free_address()?;
+            let address = port::free()?;
             let mut child = self.spawn(&command(address.port())?, Output::Messages)?;
             match answers(&mut child, address) {
                 Ok(()) => return Ok((child, address)),
@@ -313,10 +314,4 @@ fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Error> {
             _ => clock::pause(LOOK),
         }
     }
-}
-
-fn free_address() -> Result<SocketAddr, Error> {
-    TcpListener::bind(("127.0.0.1", 0))
-        .and_then(|listener| listener.local_addr())
-        .map_err(Error::when("finding a free port"))
 }

@@ -1,15 +1,15 @@
 //! The dated table of one run, as Markdown.
 
 use crate::bench::Lengths;
+use crate::findings::Findings;
 use crate::row::Row;
+use crate::runner::Head;
 use std::fmt;
 
 /// What was found so far.
 pub struct Table {
-    /// Date and time, which is also the name of the file.
-    pub stamp: String,
-    /// Facts of host and versions.
-    pub facts: Vec<(&'static str, String)>,
+    /// Its title, date and facts.
+    pub head: Head,
     /// The comparisons that were asked for; none for all.
     pub only: Vec<String>,
     /// How long and how often each side was measured.
@@ -20,21 +20,23 @@ pub struct Table {
     pub notes: Vec<(&'static str, String)>,
 }
 
+/// The note above a table whose figures say nothing.
+pub const SHORT: &str = "Short form: shows that the comparisons work. Its figures say nothing.";
 /// The heading of the table.
 pub const HEADING: &str = "| work | quantity | ours | peer | ratio (95 %) | must | aim | verdict |\n|---|---|---|---|---|---|---|---|";
 
+impl Table {
+    /// Adds the findings of a comparison.
+    pub fn add(&mut self, comparison: &'static str, found: Findings) {
+        self.rows.extend(found.rows);
+        let notes = found.notes.into_iter();
+        self.notes.extend(notes.map(|note| (comparison, note)));
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# Benchmark of {}\n", self.stamp)?;
-        if self.lengths.short {
-            writeln!(
-                f,
-                "Short form: shows that the comparisons work. Its figures say nothing.\n"
-            )?;
-        }
-        for (name, value) in &self.facts {
-            writeln!(f, "- {name}: {value}")?;
-        }
+        write!(f, "{}", self.head)?;
         if !self.only.is_empty() {
             writeln!(f, "{}{}", crate::results::PART, self.only.join(", "))?;
         }

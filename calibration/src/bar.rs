@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_server_that_does_not_talk_has_failed_and_a_machine_without_room_has_not_measured() {
         let check = |errno: Errno, expected: Verdict| {
-            let error = Error::at_server("asking a server", errno.into());
+            let error = Error::at_server("asking a server", std::io::Error::from(errno));
             assert_eq!(Bar::error("a bar", &error).verdict, expected, "{errno}");
         };
         check(Errno::CONNREFUSED, Verdict::Failed);

@@ -2,8 +2,9 @@
 //! and how an experiment is run the way a user would.
 
 use crate::child::Child;
+use crate::runner::Run;
 use crate::witness::{Seen, Witness};
-use crate::{clock, executable, interrupt, process};
+use crate::{clock, interrupt, process};
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -12,6 +13,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use plimsoll_testbed::messages::Messages;
 
 pub use plimsoll_testbed::Error;
 
@@ -55,6 +58,7 @@ pub struct Repetition<T> {
 /// A run that is under way.
 pub struct Running {
     child: Child,
+    messages: Messages,
     directory: PathBuf,
     limit: Duration,
 }
@@ -79,13 +83,13 @@ pub enum Mark {
 }
 
 impl Bench {
-    /// Finds or builds the executable and starts the witness.
-    pub fn new(plimsoll: Option<PathBuf>, form: Form) -> Result<Self, Error> {
+    /// The bench of a run.
+    pub fn of(run: Run, form: Form) -> Result<Self, Error> {
         Ok(Self {
             tyk: None,
             wiremock: None,
-            plimsoll: executable::plimsoll(plimsoll)?,
-            witness: Witness::start().map_err(|e| Error::io("starting the witness", e))?,
+            plimsoll: run.plimsoll,
+            witness: run.witness,
             form,
             scratch: tempfile::tempdir().map_err(|e| Error::io("a scratch directory", e))?,
             runs: Cell::new(0),
@@ -183,11 +187,7 @@ impl Bench {
         // JSON is YAML.
         std::fs::write(&file, experiment.to_string())
             .map_err(|e| Error::io("writing an experiment", e))?;
-        let log = std::fs::File::create(directory.join("output"))
-            .map_err(|e| Error::io("creating a log", e))?;
-        let both = log
-            .try_clone()
-            .map_err(|e| Error::io("creating a log", e))?;
+        let messages = Messages::create(directory.join("output"))?;
         let mut command = self.plimsoll_under(wrapper);
         command
             .arg("run")
@@ -197,10 +197,11 @@ impl Bench {
             .arg("--out")
             .arg(directory.join("run"))
             .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(both);
+            .stdout(messages.stdio()?)
+            .stderr(messages.stdio()?);
         Ok(Running {
             child: Child::spawn(&mut command)?,
+            messages,
             directory,
             limit: Duration::from_secs_f64(seconds) + OVERHEAD,
         })
@@ -222,7 +223,7 @@ impl Running {
         }
         Err(Error::Measured(format!(
             "no generator started: {}",
-            self.said()
+            self.messages.last_words()
         )))
     }
 
@@ -238,7 +239,7 @@ impl Running {
         let Ok(text) = std::fs::read_to_string(&path) else {
             return Err(Error::Measured(format!(
                 "no summary ({status}): {}",
-                self.said()
+                self.messages.last_words()
             )));
         };
         let summary = serde_json::from_str(&text)
@@ -249,12 +250,6 @@ impl Running {
         std::fs::remove_dir_all(&self.directory)
             .map_err(|e| Error::io("removing a scratch directory", e))?;
         Ok(Outcome { summary, log })
-    }
-
-    fn said(&self) -> String {
-        let text = std::fs::read_to_string(self.directory.join("output")).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-        lines[lines.len().saturating_sub(4)..].join(" / ")
     }
 }
 

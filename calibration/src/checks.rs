@@ -47,7 +47,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-static CHECKS: [Check; 35] = [
+pub static CHECKS: [Check; 35] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -84,16 +84,3 @@ static CHECKS: [Check; 35] = [
     clean::CHECK,
     single_server::CHECK,
 ];
-
-/// The checks of these names, all without one.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Check>, Error> {
-    if let Some(unknown) = names.iter().find(|n| CHECKS.iter().all(|c| c.name != **n)) {
-        let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
-        let known = known.join(", ");
-        return Err(Error::Missing(format!(
-            "no check `{unknown}`: there are {known}"
-        )));
-    }
-    let wanted = |check: &&Check| names.is_empty() || names.iter().any(|n| n == check.name);
-    Ok(CHECKS.iter().filter(wanted).collect())
-}

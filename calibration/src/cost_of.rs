@@ -75,6 +75,28 @@ impl Cost {
     }
 }
 
+/// A row for each input, by the name that `what` gives it. Error with one leaves the others standing; being asked to stop ends them.
+pub fn bars<I>(
+    bench: &Bench,
+    check: &str,
+    inputs: Vec<I>,
+    what: impl Fn(&I) -> &str,
+    cost: impl Fn(&I) -> Result<Cost, Error>,
+) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for input in &inputs {
+        let what = what(input);
+        bench.progress(&format!("{check}: {what}"));
+        let measured = bench.witnessed(|| Ok(vec![cost(input)?.bar(what)]));
+        let interrupted = matches!(measured.0, Err(Error::Interrupted));
+        bars.extend(Bar::part(what, measured));
+        if interrupted {
+            break;
+        }
+    }
+    bars
+}
+
 fn kilo(figure: f64) -> String {
     format!("{:.0}", figure.max(0.0) / 1e3)
 }

@@ -2,9 +2,9 @@
 
 use crate::bench::Error;
 use crate::child::Child;
-use crate::clock;
+use crate::{clock, port};
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -46,9 +46,7 @@ impl Foreign {
         command: impl Fn(SocketAddr) -> Result<Command, Error>,
     ) -> Result<Self, Error> {
         for _ in 0..TRIES {
-            let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-                .and_then(|listener| listener.local_addr())
-                .map_err(Error::when("finding a free port"))?;
+            let address = port::free()?;
             let mut child = spawn(command(address)?.stdout(Stdio::null()), name)?;
             let deadline = clock::now() + PATIENCE;
             while !child.has_ended()? && clock::now() < deadline {

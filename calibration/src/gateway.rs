@@ -3,6 +3,7 @@
 use crate::announcement;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
+use plimsoll_testbed::messages::Messages;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -12,8 +13,6 @@ use std::time::Duration;
 
 /// How long an answer of its admin listener may take.
 const ANSWER: Duration = Duration::from_secs(30);
-/// The file that has what it tells.
-const TOLD: &str = "told";
 
 /// A running gateway.
 pub struct Gateway {
@@ -21,6 +20,7 @@ pub struct Gateway {
     pub child: Child,
     /// What its listeners are called, and where they are.
     pub listening: BTreeMap<String, SocketAddr>,
+    messages: Messages,
     directory: PathBuf,
 }
 
@@ -49,7 +49,7 @@ impl Gateway {
         for (name, text) in files {
             write(&directory, name, text)?;
         }
-        let told = std::fs::File::create(directory.join(TOLD));
+        let messages = Messages::create(directory.join("messages"))?;
         let mut command = Command::new(&bench.plimsoll);
         command
             .args(["gateway", "--announce"])
@@ -58,12 +58,13 @@ impl Gateway {
             .current_dir(&directory)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(told.map_err(Error::when("creating a log"))?);
+            .stderr(messages.stdio()?);
         let mut child = Child::spawn(&mut command)?;
         let listening = announcement::addresses(&mut child)?;
         Ok(Self {
             child,
             listening,
+            messages,
             directory,
         })
     }
@@ -75,9 +76,8 @@ impl Gateway {
 
     /// Ends it cleanly, and gives what it has told on standard error.
     pub fn stop(self) -> Result<String, Error> {
-        let told = self.path(TOLD);
         self.child.terminate()?;
-        std::fs::read_to_string(told).map_err(Error::when("reading a log"))
+        Ok(self.messages.text())
     }
 
     /// Where its files are.

@@ -24,9 +24,11 @@ mod target;
 
 use bench::{Bench, Error, Form};
 use clap::Parser;
+use plimsoll_testbed::Wait;
+use plimsoll_testbed::runner::Run;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    announcement, child, clock, executable, host, interrupt, limits, nginx, process, redis, witness,
+    announcement, child, clock, interrupt, nginx, port, process, redis, runner, witness,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,22 +58,12 @@ struct Arguments {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(subject::WORD) {
-        return match subject::run(std::env::args().skip(2)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                say(&format!("subject: {error}"));
-                ExitCode::from(5)
-            }
-        };
+        let served = subject::run(std::env::args().skip(2));
+        return runner::exit_code(subject::WORD, served.map(|()| ExitCode::SUCCESS));
     }
-    match calibrate(&Arguments::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(3),
-        Err(error) => {
-            say(&format!("calibration: {error}"));
-            ExitCode::from(5)
-        }
-    }
+    let held = calibrate(&Arguments::parse());
+    let code = held.map(|held| ExitCode::from(if held { 0 } else { 3 }));
+    runner::exit_code("calibration", code)
 }
 
 /// A path that is the same wherever a child is started.
@@ -83,40 +75,31 @@ fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Error> {
     path.map(absolute).transpose()
 }
 
-/// Runs the chosen checks; whether every bar that could be measured held. The table is rewritten after each check, so that an
-/// interruption loses only the check that it interrupts.
+/// Runs the chosen checks; whether every bar that could be measured held.
 fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
-    let chosen = checks::chosen(&arguments.only)?;
+    let chosen = runner::chosen(&checks::CHECKS, |check| check.name, &arguments.only)?;
     let form = if arguments.short {
         Form::Short
     } else {
         Form::Long
     };
-    limits::raise_descriptors();
-    interrupt::watch()?;
-    let mut bench = Bench::new(arguments.plimsoll.clone(), form)?;
-    bench.tyk = arguments.tyk.clone();
-    bench.wiremock = absolute(arguments.wiremock.as_deref())?;
+    let run = Run::begin(arguments.plimsoll.clone())?;
+    let head = run.head("Calibration", arguments.short.then_some(table::SHORT));
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
     let results = arguments.results.clone().unwrap_or(home);
-    let file = results.join(format!("{}.md", clock::stamp()));
-    let mut facts = host::facts(&bench.plimsoll);
-    facts.push(("witness", bench.witness.post()));
-    let mut table = table::Table::new(facts, form);
-    for check in chosen {
+    let file = results.join(format!("{}.md", run.stamp));
+    let mut bench = Bench::of(run, form)?;
+    bench.tyk = arguments.tyk.clone();
+    bench.wiremock = absolute(arguments.wiremock.as_deref())?;
+    let mut table = table::Table::new(head);
+    runner::one_by_one(chosen, &file, &mut table, |check, table| {
         say(&format!("{}: {}", check.name, check.about));
         let (bars, seen) = bench.witnessed(|| (check.run)(&bench));
         for line in table.add(check.name, bars, &seen) {
             say(&format!("  {line}"));
         }
-        std::fs::create_dir_all(&results)
-            .and_then(|()| std::fs::write(&file, table.to_string()))
-            .map_err(|source| Error::io(format!("writing {}", file.display()), source))?;
-        if interrupt::requested() {
-            say(&format!("table: {}", file.display()));
-            return Err(Error::Interrupted);
-        }
-    }
+        Ok(())
+    })?;
     say(&format!("table: {}", file.display()));
     Ok(table.all_held())
 }

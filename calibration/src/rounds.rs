@@ -4,9 +4,7 @@
 //! rounds is judged, unless there are too few of them, or rounds without it differ by themselves.
 
 use crate::bar::{Bar, Verdict};
-use crate::bench::{Error, Repetition};
-use crate::{clock, interrupt};
-use std::time::Duration;
+use crate::bench::Repetition;
 
 /// What the others are promised, and how much rounds may differ to say something about it.
 #[derive(Debug, Clone, Copy)]
@@ -105,23 +103,6 @@ pub fn median(mut values: Vec<f64>) -> f64 {
         0 => f64::NAN,
         count => (values[(count - 1) / 2] + values[count / 2]) / 2.0,
     }
-}
-
-/// Waits for something that another program does, for at most so long.
-pub fn wait_until(
-    limit: Duration,
-    what: &str,
-    mut done: impl FnMut() -> Result<bool, Error>,
-) -> Result<(), Error> {
-    let deadline = clock::now() + limit;
-    while !done()? {
-        interrupt::check()?;
-        if clock::now() > deadline {
-            return Err(Error::Measured(format!("{what}: not within {limit:?}")));
-        }
-        clock::sleep(Duration::from_millis(20));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! The dated table of one calibration, as Markdown.
 
 use crate::bar::{Bar, Verdict};
-use crate::bench::{Error, Form};
-use crate::clock;
+use crate::bench::Error;
+use crate::runner::Head;
 use crate::witness::Seen;
 use std::fmt;
 
+/// The note above a table of the short form.
+pub const SHORT: &str = "Short form: shows that the checks work. It is too short for their limits; its verdicts say nothing about the instrument.";
+
 /// What was found so far.
 pub struct Table {
-    date: String,
-    facts: Vec<(&'static str, String)>,
-    form: Form,
+    head: Head,
     rows: Vec<Row>,
 }
 
@@ -22,15 +23,9 @@ struct Row {
 
 impl Table {
     /// An empty one.
-    pub fn new(facts: Vec<(&'static str, String)>, form: Form) -> Self {
-        let date = clock::stamp();
+    pub fn new(head: Head) -> Self {
         let rows = Vec::new();
-        Self {
-            date,
-            facts,
-            form,
-            rows,
-        }
+        Self { head, rows }
     }
 
     /// Adds what a check found and returns its lines for the terminal. A check that could not be carried out becomes a bar of its own.
@@ -64,16 +59,7 @@ fn line(bar: &Bar) -> String {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# Calibration of {}\n", self.date)?;
-        if self.form == Form::Short {
-            writeln!(
-                f,
-                "Short form: shows that the checks work. It is too short for their limits; its verdicts say nothing about the instrument.\n"
-            )?;
-        }
-        for (name, value) in &self.facts {
-            writeln!(f, "- {name}: {value}")?;
-        }
+        write!(f, "{}", self.head)?;
         writeln!(
             f,
             "\nWitness: scheduling gaps above 5 ms over all processors and the share of processor time taken by the hypervisor, while the row's figure was measured.\n"

@@ -1,6 +1,7 @@
 //! Why something could not be measured.
 
 use rustix::io::Errno;
+use std::sync::Arc;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +53,10 @@ impl Error {
 
     /// An error that came of talking to a server that shall be running. That it refuses, resets, closes or keeps silent is its own failure;
     /// what this process or machine has too little of is not.
-    pub fn at_server(what: impl Into<String>, source: std::io::Error) -> Self {
+    pub fn at_server(
+        what: impl Into<String>,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
         let ours = [
             Errno::MFILE,
             Errno::NFILE,
@@ -60,9 +64,25 @@ impl Error {
             Errno::NOBUFS,
             Errno::NOMEM,
         ];
-        if (ours.map(|errno| Some(errno.raw_os_error()))).contains(&source.raw_os_error()) {
-            return Self::io(what, source);
+        match errno(&error).filter(|errno| ours.contains(errno)) {
+            Some(errno) => Self::io(what, errno.into()),
+            None => Self::Measured(format!("{}: {}", what.into(), in_full(&error))),
         }
-        Self::Measured(format!("{}: {source}", what.into()))
+    }
+}
+
+/// The error of the system that an error of a library came of.
+fn errno(error: &(dyn std::error::Error + 'static)) -> Option<Errno> {
+    let of_system = error.downcast_ref().and_then(Errno::from_io_error);
+    let shared = || errno(&**error.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>()?);
+    of_system.or_else(shared).or_else(|| errno(error.source()?))
+}
+
+/// An error with those that it came of, where it does not say them itself.
+fn in_full(error: &dyn std::error::Error) -> String {
+    let said = error.to_string();
+    match error.source().map(in_full) {
+        Some(cause) if !said.contains(&cause) => format!("{said}: {cause}"),
+        _ => said,
     }
 }

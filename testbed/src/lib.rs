@@ -1,6 +1,7 @@
-//! What a program stands on that drives the real executable and measures: children that do not stay behind, the clock, being asked
-//! to stop, what the host is and whether it stood still; certificates, nginx, PostgreSQL and Redis as peers. The calibration, the benchmarks and the crates'
-//! tests use it; nothing of it is in the product.
+//! The ground under programs that drive the real executable and measure: children that do not stay behind, the clock, being asked to
+//! stop, facts of the host and a witness of its stalls; certificates, nginx, PostgreSQL and Redis as peers; and the [`runner`], which
+//! carries out a run from its arguments to its dated table. The calibration, the benchmarks and the crates' tests use it; nothing of it
+//! is in the product.
 
 pub mod announcement;
 pub mod authority;
@@ -11,12 +12,17 @@ pub mod executable;
 pub mod host;
 pub mod interrupt;
 pub mod limits;
+pub mod messages;
 pub mod nginx;
+pub mod port;
 pub mod postgresql;
 pub mod process;
 pub mod redis;
+pub mod runner;
 pub mod terminal;
 pub mod tls_server;
+pub mod wait;
 pub mod witness;
 
 pub use error::Error;
+pub use wait::Wait;

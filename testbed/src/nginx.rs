@@ -2,19 +2,20 @@
 //! which protocol, is its caller's `server` block; the benchmarks measure it with configurations of their own.
 
 use crate::child::{Child, send};
-use crate::{Error, clock, process};
+use crate::{Error, Wait, port, process};
 use rustix::process::{Pid, Signal};
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How often something is looked for in a file of nginx's.
-const LOOK: Duration = Duration::from_millis(2);
-/// How long nginx may take for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long nginx may take for anything, which is looked for in a file of its own.
+const PATIENCE: Wait = Wait {
+    limit: Duration::from_secs(20),
+    look: Duration::from_millis(2),
+};
 /// How often another port is tried.
 const TRIES: usize = 5;
 /// What stands between two fields of its log.
@@ -55,7 +56,7 @@ impl Nginx {
         let mut said = String::new();
         for _ in 0..TRIES {
             let directory = TempDir::new().map_err(Error::when("making a directory for nginx"))?;
-            let address = free_address()?;
+            let address = port::free()?;
             for (name, text) in files {
                 write(directory.path(), name, text)?;
             }
@@ -102,8 +103,8 @@ impl Nginx {
     /// # Errors
     /// [`Error::Measured`]: they do not come.
     pub fn wait_until_answered(&self, requests: usize) -> Result<(), Error> {
-        wait_until(&format!("nginx to answer {requests} requests"), || {
-            self.log().len() >= requests
+        PATIENCE.until(&format!("{requests} requests answered by nginx"), || {
+            Ok(self.log().len() >= requests)
         })
     }
 
@@ -130,7 +131,7 @@ impl Nginx {
     /// [`Error`]: it does not end.
     pub fn quit(mut self) -> Result<Vec<Logged>, Error> {
         self.master.signal(Signal::QUIT)?;
-        self.master.wait(PATIENCE)?;
+        self.master.wait(PATIENCE.limit)?;
         Ok(self.log())
     }
 }
@@ -194,29 +195,11 @@ fn executable() -> PathBuf {
 /// Waits until nginx has bound its port, which it does before it writes down its process id; `false` if it has ended instead.
 fn is_ready(master: &mut Child, directory: &Path) -> Result<bool, Error> {
     let mut has_ended = false;
-    wait_until("nginx to listen", || {
+    PATIENCE.until("nginx listens", || {
         has_ended = !matches!(master.has_ended(), Ok(false));
-        has_ended || !read(&directory.join("pid")).is_empty()
+        Ok(has_ended || !read(&directory.join("pid")).is_empty())
     })?;
     Ok(!has_ended)
-}
-
-/// A port of loopback that was free a moment ago.
-fn free_address() -> Result<SocketAddr, Error> {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .map_err(Error::when("finding a free port"))
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), Error> {
-    let deadline = clock::now() + PATIENCE;
-    while !is_so() {
-        if clock::now() > deadline {
-            return Err(Error::Measured(format!("waited for {what} in vain")));
-        }
-        clock::sleep(LOOK);
-    }
-    Ok(())
 }
 
 fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {

@@ -2,10 +2,10 @@
 //! password.
 
 use crate::child::Child;
-use crate::{Error, clock};
+use crate::{Error, Wait, port};
 use rustix::process::{Signal, geteuid};
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,10 +14,11 @@ use tempfile::TempDir;
 
 /// Where Debian keeps the programs of each version, which `PATH` does not lead to.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// How often something is looked for in a file of PostgreSQL's.
-const LOOK: Duration = Duration::from_millis(2);
 /// How long it may take to start.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Wait = Wait {
+    limit: Duration::from_secs(60),
+    look: Duration::from_millis(2),
+};
 /// How often another port is tried.
 const TRIES: usize = 5;
 
@@ -63,7 +64,7 @@ impl Postgresql {
         };
         within.make_cluster()?;
         for _ in 0..TRIES {
-            let address = free_address()?;
+            let address = port::free()?;
             let mut server = within.spawn(address, settings)?;
             if within.is_ready(&mut server)? {
                 return Ok(Self {
@@ -208,19 +209,12 @@ impl Within<'_> {
     /// Waits until it takes connections, which the eighth line of its lock file says; `false` if it has ended instead.
     fn is_ready(&self, server: &mut Child) -> Result<bool, Error> {
         let file = self.data().join("postmaster.pid");
-        let deadline = clock::now() + PATIENCE;
-        while clock::now() < deadline {
-            if server.has_ended()? {
-                return Ok(false);
-            }
-            if says_ready(&read(&file)) {
-                return Ok(true);
-            }
-            clock::sleep(LOOK);
-        }
-        Err(Error::Measured(
-            "waited for PostgreSQL to be ready in vain".to_owned(),
-        ))
+        let mut has_ended = false;
+        PATIENCE.until("PostgreSQL is ready", || {
+            has_ended = server.has_ended()?;
+            Ok(has_ended || says_ready(&read(&file)))
+        })?;
+        Ok(!has_ended)
     }
 }
 
@@ -278,13 +272,6 @@ fn succeeded(name: &str, output: &Output) -> Result<(), Error> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Error::Measured(format!("{name}: {}", said.trim())))
-}
-
-/// A port of loopback that was free a moment ago.
-fn free_address() -> Result<SocketAddr, Error> {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .map_err(Error::when("finding a free port"))
 }
 
 /// A file's text; nothing where there is none yet.

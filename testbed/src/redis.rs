@@ -2,19 +2,22 @@
 //! where it was.
 
 use crate::child::Child;
-use crate::{Error, clock};
+use crate::{Error, Wait};
+use redis::{
+    Client, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo, RedisResult, Value,
+};
 use rustix::process::Signal;
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long it may take to start, or to answer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How often it is looked whether it has started.
-const LOOK: Duration = Duration::from_millis(2);
+const PATIENCE: Wait = Wait {
+    limit: Duration::from_secs(20),
+    look: Duration::from_millis(2),
+};
 
 /// A Redis. Dropped, it ends.
 pub struct Redis {
@@ -104,18 +107,10 @@ impl Redis {
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         let server = self.server.insert(Child::spawn(&mut command)?);
-        let deadline = clock::now() + PATIENCE;
-        while !is_ready(self.address) {
-            if server.has_ended()? {
-                return Err(Error::Measured("redis-server has ended".to_owned()));
-            }
-            if clock::now() > deadline {
-                let late = format!("redis-server is not ready after {PATIENCE:?}");
-                return Err(Error::Measured(late));
-            }
-            clock::sleep(LOOK);
-        }
-        Ok(())
+        PATIENCE.until("redis-server is ready", || match server.has_ended()? {
+            true => Err(Error::Measured("redis-server has ended".to_owned())),
+            false => Ok(is_ready(self.address)),
+        })
     }
 
     /// What it answers to a command: a word, a number, a text.
@@ -123,8 +118,7 @@ impl Redis {
     /// # Errors
     /// [`Error::Measured`]: an error of its own, or no answer.
     pub fn ask(&self, words: &[&str]) -> Result<String, Error> {
-        let asked = ask(self.address, words);
-        asked.map_err(|error| Error::at_server("asking Redis", error))
+        ask(self.address, words).map_err(|error| Error::at_server("asking Redis", error))
     }
 }
 
@@ -132,59 +126,29 @@ impl Redis {
 fn is_ready(address: SocketAddr) -> bool {
     match ask(address, &["PING"]) {
         Ok(_) => true,
-        Err(error) => error.to_string().starts_with("NOAUTH"),
+        Err(error) => error.code() == Some("NOAUTH"),
     }
 }
 
 /// One command over a connection of its own.
-fn ask(address: SocketAddr, words: &[&str]) -> io::Result<String> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut request = format!("*{}\r\n", words.len());
-    for word in words {
-        request += &format!("${}\r\n{word}\r\n", word.len());
-    }
-    stream.write_all(request.as_bytes())?;
-    answer(&mut BufReader::new(stream))
-}
-
-/// An answer of RESP that is one value; a missing one is empty.
-fn answer(stream: &mut impl BufRead) -> io::Result<String> {
-    let mut line = String::new();
-    stream.read_line(&mut line)?;
-    let (kind, rest) = line.trim_end().split_at_checked(1).unwrap_or_default();
-    match kind {
-        "+" | ":" => Ok(rest.to_owned()),
-        "-" => Err(io::Error::other(rest.to_owned())),
-        "$" => {
-            let length: i64 = rest.parse().map_err(io::Error::other)?;
-            let length = u64::try_from(length).unwrap_or(0);
-            let mut text = String::new();
-            stream.take(length).read_to_string(&mut text)?;
-            Ok(text)
-        }
-        "" => Err(io::ErrorKind::UnexpectedEof.into()),
-        _ => Err(io::Error::other(format!("an answer like `{line}`"))),
+fn ask(address: SocketAddr, words: &[&str]) -> RedisResult<String> {
+    let info =
+        ConnectionAddr::Tcp(address.ip().to_string(), address.port()).into_connection_info()?;
+    // The name of the library would be a command of its own, which a test may count.
+    let settings = RedisConnectionInfo::default().set_skip_set_lib_name();
+    let client = Client::open(info.set_redis_settings(settings))?;
+    let mut connection = client.get_connection_with_timeout(PATIENCE.limit)?;
+    connection.set_read_timeout(Some(PATIENCE.limit))?;
+    let (name, arguments) = words.split_first().unwrap_or((&"PING", &[]));
+    match redis::cmd(name).arg(arguments).query(&mut connection)? {
+        Value::Nil => Ok(String::new()),
+        value => Ok(redis::from_redis_value(value)?),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn answers_are_one_value_or_an_error() {
-        let check = |text: &str, expected: Result<&str, &str>| {
-            let read = answer(&mut text.as_bytes()).map_err(|error| error.to_string());
-            assert_eq!(read.as_deref().map_err(String::as_str), expected, "{text}");
-        };
-        check("+PONG\r\n", Ok("PONG"));
-        check(":12\r\n", Ok("12"));
-        check("$5\r\na\r\nbc\r\n", Ok("a\r\nbc"));
-        check("$-1\r\n", Ok(""));
-        check("-LOADING wait\r\n", Err("LOADING wait"));
-        assert!(answer(&mut "".as_bytes()).is_err() && answer(&mut "*0\r\n".as_bytes()).is_err());
-    }
 
     #[test]
     #[ignore = "needs redis-server: run scripts/test"]

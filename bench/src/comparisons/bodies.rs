@@ -2,8 +2,7 @@
 
 use super::{Comparison, Findings, Round};
 use crate::Error;
-use crate::bench::{Bench, Reading};
-use crate::rounds::{MEMORY, interleave};
+use crate::bench::Bench;
 use crate::row::{Bar, Quantity};
 use crate::server::Kind;
 use crate::{clock, http, interrupt, memory_rows, process};
@@ -40,12 +39,8 @@ const WORK: &str = "gateway, 100 MB bodies, 20 slow readers";
 const QUANTITY: Quantity = Quantity::Memory("growth per stream");
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
-    let name = |kind: Kind| kind.name().to_owned();
-    let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
-        growth(bench, kind).map(Reading::unmoved)
-    })?;
-    let rows = memory_rows::rows(WORK, QUANTITY, &sides, GROWTH);
-    Ok(Findings::of(rows, &sides))
+    let shown = (WORK, QUANTITY, GROWTH);
+    memory_rows::compare(bench, shown, &PROXIES, |kind| growth(bench, kind))
 }
 
 /// By how many megabytes per reader a proxy grew at most.

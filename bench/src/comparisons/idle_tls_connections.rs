@@ -3,8 +3,7 @@
 use super::idle_connections::{held_by, megabytes_holding};
 use super::{Comparison, Findings, Round};
 use crate::Error;
-use crate::bench::{Bench, Reading};
-use crate::rounds::{MEMORY, interleave};
+use crate::bench::Bench;
 use crate::row::{Bar, Quantity};
 use crate::secured::Clients;
 use crate::server::{self, Kind};
@@ -30,12 +29,8 @@ const QUANTITY: Quantity = Quantity::Memory("memory");
 const WORK: &str = "gateway, 10,000 idle connections of mutual TLS";
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
-    let name = |kind: Kind| kind.name().to_owned();
-    let sides = interleave(bench, &PROXIES, MEMORY, name, |kind| {
-        idle(bench, kind).map(Reading::unmoved)
-    })?;
-    let rows = memory_rows::rows(WORK, QUANTITY, &sides, GATEWAY);
-    Ok(Findings::of(rows, &sides))
+    let shown = (WORK, QUANTITY, GATEWAY);
+    memory_rows::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
 }
 
 /// Megabytes of a proxy that holds connections, on each of which one request was answered.

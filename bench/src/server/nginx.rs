@@ -1,6 +1,7 @@
 //! nginx with one worker: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
 
-use super::{Listener, Site, free_address};
+use super::{Listener, Site};
+use crate::port;
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::{Error, authority, peers};
@@ -31,7 +32,7 @@ pub(super) fn start_beside(
     authority::certify(site.directory)?;
     let listener = Cell::new(None);
     let (program, address) = listen(site, RETURN, || {
-        let second = free_address()?;
+        let second = port::free()?;
         listener.set(Some(second));
         let text = template.replace("@listener@", &second.port().to_string());
         site.render("listener.conf", &text, 0)

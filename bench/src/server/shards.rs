@@ -1,7 +1,8 @@
 //! Proxies that route by who a client is: mutual TLS, and a map of names to shards. Ours goes by a URI of the certificate, HAProxy by its common
 //! name, which is the same with another beginning.
 
-use super::{Listener, Site, announced, free_address};
+use super::{Listener, Site, announced};
+use crate::port;
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::{Error, authority, peers};
@@ -33,7 +34,7 @@ pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Lis
     site.render("shards.map", &map_of_haproxy(), 0)?;
     let secured = Cell::new(None);
     let (program, address) = site.listen(|port| {
-        let second = free_address()?;
+        let second = port::free()?;
         secured.set(Some(second));
         let template = include_str!("../../config/haproxy-shards.cfg.in");
         let template = template.replace("@listener@", &second.port().to_string());

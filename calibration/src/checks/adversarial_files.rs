@@ -21,17 +21,12 @@ const SIZES: (usize, usize) = (1_000_000, 100_000);
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let size = bench.pick(SIZES.0, SIZES.1);
-    let mut bars = Vec::new();
-    for input in inputs::all(size) {
-        bench.progress(&format!("adversarial-files: {}", input.what));
-        let measured = bench.witnessed(|| Ok(vec![cost(bench, &input)?.bar(&input.what)]));
-        let interrupted = matches!(measured.0, Err(Error::Interrupted));
-        bars.extend(Bar::part(&input.what, measured));
-        if interrupted {
-            break;
-        }
+    let inputs = inputs::all(size);
+    fn what(input: &Input) -> &str {
+        &input.what
     }
-    Ok(bars)
+    let cost = |input: &Input| cost(bench, input);
+    Ok(cost_of::bars(bench, CHECK.name, inputs, what, cost))
 }
 
 fn cost(bench: &Bench, input: &Input) -> Result<Cost, Error> {

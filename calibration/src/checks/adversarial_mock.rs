@@ -6,7 +6,7 @@ mod inputs;
 use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
-use crate::cost_of::Cost;
+use crate::cost_of::{self, Cost};
 use crate::instructions_of::Callgrind;
 use crate::memory_of::Memory;
 use crate::mock::Mock;
@@ -29,17 +29,12 @@ const ANSWER: Duration = Duration::from_secs(180);
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Callgrind::find()?;
     let size = bench.pick(SIZES.0, SIZES.1);
-    let mut bars = Vec::new();
-    for input in inputs::all(size) {
-        bench.progress(&format!("adversarial-mock: {}", input.what));
-        let measured = bench.witnessed(|| Ok(vec![cost(bench, &input)?.bar(&input.what)]));
-        let interrupted = matches!(measured.0, Err(Error::Interrupted));
-        bars.extend(Bar::part(&input.what, measured));
-        if interrupted {
-            break;
-        }
+    let inputs = inputs::all(size);
+    fn what(input: &Input) -> &str {
+        &input.what
     }
-    Ok(bars)
+    let cost = |input: &Input| cost(bench, input);
+    Ok(cost_of::bars(bench, CHECK.name, inputs, what, cost))
 }
 
 fn cost(bench: &Bench, input: &Input) -> Result<Cost, Error> {

@@ -6,7 +6,7 @@ use crate::bar::Bar;
 use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::mock::Mock;
-use crate::{child, clock, interrupt};
+use crate::{Wait, child};
 use plimsoll_base::counters::Counter;
 use rustix::process::{Pid, Signal};
 use std::net::{SocketAddr, TcpStream};
@@ -32,9 +32,10 @@ const CLIENTS: [Manner; 6] = [
 /// Answers between two swaps, at least.
 const BETWEEN: u64 = 500;
 /// How long something may take that has to come.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it is looked for.
-const LOOK: Duration = Duration::from_millis(5);
+const PATIENCE: Wait = Wait {
+    limit: Duration::from_secs(60),
+    look: Duration::from_millis(5),
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
@@ -65,7 +66,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let gateway = Gateway::start(bench, &files, &["--pid-file", "pid"])?;
     let address = gateway.main()?;
     let place = Place(gateway.path("pid"));
-    wait("a pid file", || Ok(place.pid().is_ok()))?;
+    PATIENCE.until("a pid file", || Ok(place.pid().is_ok()))?;
     let seen = Seen::default();
     let done = std::thread::scope(|scope| {
         for manner in CLIENTS {
@@ -110,12 +111,12 @@ impl Place {
     fn swap(&self, seen: &Seen) -> Result<(), Error> {
         let before = self.pid()?;
         let answered = seen.answered.load(Ordering::SeqCst);
-        wait("load", || {
+        PATIENCE.until("load", || {
             Ok(seen.answered.load(Ordering::SeqCst) > answered + BETWEEN
                 || seen.failed.load(Ordering::SeqCst) > 0)
         })?;
         child::send(before, Signal::USR2)?;
-        wait("another process in its place", || Ok(self.pid()? != before))
+        PATIENCE.until("another process in its place", || Ok(self.pid()? != before))
     }
 }
 
@@ -128,18 +129,6 @@ impl Drop for Place {
             crate::say(&format!("process {} was left", pid.as_raw_nonzero()));
         }
     }
-}
-
-fn wait(what: &str, mut done: impl FnMut() -> Result<bool, Error>) -> Result<(), Error> {
-    let deadline = clock::now() + PATIENCE;
-    while !done()? {
-        interrupt::check()?;
-        if clock::now() > deadline {
-            return Err(Error::Measured(format!("{what}: not within {PATIENCE:?}")));
-        }
-        clock::sleep(LOOK);
-    }
-    Ok(())
 }
 
 /// Asks until it is over. A connection may end between two requests where the answer before has said so, and nowhere else.
@@ -167,7 +156,7 @@ fn client(address: SocketAddr, manner: Manner, seen: &Seen) {
 
 fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(PATIENCE.limit))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

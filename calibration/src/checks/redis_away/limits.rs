@@ -1,9 +1,9 @@
 //! What a key may do while Redis is away: its rate and its quota hold, and one that is withdrawn opens nothing any more.
 
 use super::setting::{Said, Setting};
+use crate::Wait;
 use crate::bar::{Bar, Verdict};
 use crate::bench::Error;
-use crate::rounds::wait_until;
 use crate::{clock, interrupt};
 use serde_json::json;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const ASKED: usize = 2 * QUOTA;
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// How long Redis may take to hear of a key: a turn, many times over.
-const HEARING: Duration = Duration::from_secs(5);
+const HEARING: Wait = Wait::up_to(Duration::from_secs(5));
 
 /// A key, and the status of its requests that are refused.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ pub(super) fn bars(setting: &mut Setting) -> Result<Vec<Bar>, Error> {
     let mut counted = ask(setting, COUNTED, USED)?;
     let mut withdrawn = vec![("before", setting.ask(WITHDRAWN.name)?, 200)];
     // Redis must have heard of the key, or it has nothing to bring back.
-    wait_until(HEARING, "a key in Redis", || setting.redis_has(&name))?;
+    HEARING.until("a key in Redis", || setting.redis_has(&name))?;
 
     setting.leave()?;
     setting.waits_for(Said::Fail)?;

@@ -3,12 +3,12 @@
 //! Redis writes what it has taken to a file before it says so. So one that is killed comes back with it, and a record that is missing
 //! then was lost by the gateway.
 
+use crate::Wait;
 use crate::asking::{self, Answer};
 use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use crate::redis::Redis;
-use crate::rounds::wait_until;
 use plimsoll_base::counters::Counter;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -36,9 +36,9 @@ const KEPT: [&str; 6] = [
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long the gateway may take to see that Redis is away: a turn, and the second that it waits for an answer, several times over.
-const NOTICING: Duration = Duration::from_secs(5);
+const NOTICING: Wait = Wait::up_to(Duration::from_secs(5));
 /// How long it may take until everything that waited has been handed on.
-const SETTLING: Duration = Duration::from_secs(60);
+const SETTLING: Wait = Wait::up_to(Duration::from_secs(60));
 /// How long the load may take to begin.
 const BEGINNING: Duration = Duration::from_secs(15);
 
@@ -138,7 +138,7 @@ impl Setting {
     /// Waits until `/hello` says this of Redis.
     pub fn waits_for(&self, expected: Said) -> Result<(), Error> {
         let what = format!("`/hello` says {expected:?} of Redis");
-        wait_until(NOTICING, &what, || Ok(self.hello()? == expected))
+        NOTICING.until(&what, || Ok(self.hello()? == expected))
     }
 
     /// That `/hello` says this of Redis now.
@@ -155,7 +155,7 @@ impl Setting {
     /// Waits until the gateway has found Redis and handed on what waited for it. Then the list is emptied, for it grows with the load.
     pub fn settles(&mut self) -> Result<(), Error> {
         self.waits_for(Said::Pass)?;
-        wait_until(SETTLING, "a record of every request", || {
+        SETTLING.until("a record of every request", || {
             let Records { found, answered } = self.records()?;
             Ok(found >= answered)
         })?;

@@ -4,8 +4,8 @@
 use super::connections::Held;
 use super::server::{Patience, Server};
 use super::{Attack, Case, Told, When};
+use crate::Wait;
 use crate::bench::{Bench, Error};
-use crate::rounds::wait_until;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -14,6 +14,8 @@ use std::time::Duration;
 const CLIENTS: usize = 500;
 /// Enough for the others, who are connected already, and for some of the attack.
 const LIMIT: u64 = 150;
+/// How long it may take until there is room again.
+const AGAIN: Wait = Wait::up_to(Duration::from_secs(5));
 
 pub const CASE: Case = Case {
     what: "no descriptors left",
@@ -56,7 +58,7 @@ impl Attack for Exhausted {
         // Nobody was left to be accepted with: a new client waits, or is refused.
         let starved = super::server::ask(address, Duration::from_millis(200));
         drop(held);
-        let back = wait_until(Duration::from_secs(5), "room for a new client", || {
+        let back = AGAIN.until("room for a new client", || {
             let answer = super::server::ask(address, Duration::from_secs(1));
             Ok(answer.is_ok_and(|text| text.starts_with("HTTP/1.1 200")))
         });

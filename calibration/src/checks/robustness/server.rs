@@ -1,12 +1,12 @@
 //! The server that is attacked: our mock, our gateway in front of one, or nginx.
 
+use crate::Wait;
 use crate::announcement;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
 use crate::nginx::Nginx;
-use crate::rounds::wait_until;
 use plimsoll_base::counters::Totals;
 use rustix::process::Pid;
 use std::io::{Read as _, Write as _};
@@ -47,7 +47,7 @@ pub enum Patience {
 }
 
 /// How long it may take until the clients of an attack that ended are gone.
-const SETTLING: Duration = Duration::from_secs(15);
+const SETTLING: Wait = Wait::up_to(Duration::from_secs(15));
 /// Descriptors that a server may have more than at its start, for pooled connections.
 const POOLED: usize = 200;
 
@@ -120,7 +120,7 @@ impl Server {
 
     /// Waits until what an attack left behind is gone.
     pub fn settles(&self) -> Result<(), Error> {
-        wait_until(SETTLING, "the clients of the attack are gone", || {
+        SETTLING.until("the clients of the attack are gone", || {
             Ok(open_descriptors(self.pid)? <= self.descriptors + POOLED)
         })
     }
