@@ -18,6 +18,7 @@ mod error;
 mod generator;
 mod health;
 mod host;
+mod http_get;
 mod load;
 mod manifest;
 mod mask;

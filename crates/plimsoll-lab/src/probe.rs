@@ -10,7 +10,6 @@ mod cost;
 mod descriptors;
 mod endpoint;
 mod exported;
-mod get;
 mod health;
 mod host;
 mod listen_queue;

@@ -31,7 +31,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "plimsoll-lab",
-        &["base", "experiment", "files", "load", "report"],
+        &["base", "experiment", "files", "http", "load", "report"],
     ),
     ("plimsoll-experiment", &["base", "files", "load", "report"]),
     ("plimsoll-load", &["base", "http"]),

@@ -3,10 +3,9 @@
 use super::address::Address;
 use crate::child::Child;
 use crate::error::LabError;
+use crate::http_get;
 use plimsoll_experiment::{Command, Readiness};
-use std::io;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -18,8 +17,6 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 const EXTERNAL: Duration = Duration::from_secs(5);
 /// The port that the `Host` field need not name.
 const HTTP_PORT: u16 = 80;
-/// Where the status line of an answer must have ended.
-const STATUS_LINE_BYTES: usize = 8 * 1024;
 
 /// Waits until a command is ready. The error is a reason in words.
 pub(super) async fn wait(
@@ -80,47 +77,15 @@ async fn attempt(readiness: &Readiness, address: &Address) -> Result<(), String>
     let Readiness::Http(path) = readiness else {
         return Ok(());
     };
-    match timeout(ATTEMPT, status(stream, address, path)).await {
-        Ok(Ok(status)) if status < 400 => Ok(()),
-        Ok(Ok(status)) => Err(format!("{path} answers with status {status}")),
+    match timeout(
+        ATTEMPT,
+        http_get::get(stream, &address.authority(HTTP_PORT), path),
+    )
+    .await
+    {
+        Ok(Ok(answer)) if answer.status() < 400 => Ok(()),
+        Ok(Ok(answer)) => Err(format!("{path} answers with status {}", answer.status())),
         Ok(Err(error)) => Err(format!("{path}: {error}")),
         Err(_) => Err(format!("{path} does not answer")),
-    }
-}
-
-/// The status with which a GET of `path` is answered.
-async fn status(mut stream: TcpStream, address: &Address, path: &str) -> io::Result<u16> {
-    let host = address.authority(HTTP_PORT);
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    while !answer.contains(&b'\n') && answer.len() < STATUS_LINE_BYTES {
-        if stream.read_buf(&mut answer).await? == 0 {
-            break;
-        }
-    }
-    parse_status(&answer)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP"))
-}
-
-fn parse_status(answer: &[u8]) -> Option<u16> {
-    let line = std::str::from_utf8(answer.split(|&byte| byte == b'\n').next()?).ok()?;
-    let rest = line.strip_prefix("HTTP/1.")?;
-    rest.split(' ').nth(1)?.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn status_lines() {
-        assert_eq!(
-            parse_status(b"HTTP/1.1 204 No Content\r\nA: b\r\n"),
-            Some(204)
-        );
-        assert_eq!(parse_status(b"HTTP/1.0 200\r\n"), Some(200));
-        assert_eq!(parse_status(b"SSH-2.0-x\r\n"), None);
-        assert_eq!(parse_status(b""), None);
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! The engine is asked once, when the run begins; what the processes use is then read as of any control group.
 
-use super::get::get;
 use crate::cgroup::Groups;
+use crate::http_get;
 use plimsoll_experiment::ContainerProbe;
 use serde_json::Value;
 use std::io::{Error, ErrorKind};
@@ -55,11 +55,13 @@ async fn inspect(probe: &ContainerProbe) -> Result<String, String> {
     let (socket, name) = (probe.socket.display(), &probe.name);
     let stream = UnixStream::connect(&probe.socket).await;
     let stream = stream.map_err(|error| unreachable(&probe.socket, &error))?;
-    let answer = get(stream, "localhost", &format!("/containers/{name}/json")).await;
-    let answer = answer.map_err(|why| format!("the engine at {socket}: {why}"))?;
-    match answer.status.as_str() {
-        "200" => Ok(answer.body),
-        "404" => Err(format!("there is no container `{name}` at {socket}")),
+    let failed = |why: String| format!("the engine at {socket}: {why}");
+    let path = format!("/containers/{name}/json");
+    let answer = http_get::get(stream, "localhost", &path).await;
+    let answer = answer.map_err(failed)?;
+    match answer.status() {
+        200 => answer.body().await.map_err(failed),
+        404 => Err(format!("there is no container `{name}` at {socket}")),
         other => Err(format!(
             "the engine at {socket} answers with status {other}"
         )),
@@ -146,7 +148,7 @@ mod tests {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 256];
             let read = stream.read(&mut request).await.unwrap();
-            assert!(request[..read].starts_with(b"GET /containers/api/json HTTP/1.0\r\n"));
+            assert!(request[..read].starts_with(b"GET /containers/api/json HTTP/1.1\r\n"));
             stream.write_all(answer.as_bytes()).await.unwrap();
         };
         let ((), found) = tokio::join!(serve, Container::find(&probe));

@@ -43,7 +43,7 @@ impl Redis {
                 Some(connection) => connection,
                 None => self.connect().await?,
             };
-            let text = connection.ask(&["INFO"]).await?;
+            let text = connection.ask("INFO", &[]).await?;
             Ok::<_, String>((text, connection))
         };
         let read = timeout(WITHIN, reading).await;
@@ -58,9 +58,9 @@ impl Redis {
     async fn connect(&self) -> Result<Connection, String> {
         let mut connection = Connection::open(&self.probe.host, self.probe.port).await?;
         if let Some(password) = &self.password {
-            let words = ["AUTH"].into_iter().chain(self.probe.user.as_deref());
-            let words: Vec<&str> = words.chain([password.expose()]).collect();
-            connection.ask(&words).await?;
+            let user = self.probe.user.as_deref();
+            let words: Vec<&str> = user.into_iter().chain([password.expose()]).collect();
+            connection.ask("AUTH", &words).await?;
         }
         Ok(connection)
     }
@@ -105,14 +105,14 @@ mod tests {
         let value = "x".repeat(10_000);
         for key in 0..400 {
             let key = key.to_string();
-            writer.ask(&["SET", &key, &value]).await.unwrap();
+            writer.ask("SET", &[&key, &value]).await.unwrap();
         }
         let mut others = Vec::new();
         for _ in 0..4 {
             others.push(Connection::open(&host, port).await.unwrap());
         }
         // Whoever comes after the fourth is told so.
-        let told = others.pop().unwrap().ask(&["PING"]).await.unwrap_err();
+        let told = others.pop().unwrap().ask("PING", &[]).await.unwrap_err();
         assert!(told.contains("max number of clients"), "{told}");
         let after = probe.read().await.unwrap().exported;
         let server = after.since(&before, 1.0).unwrap().server;

@@ -1,6 +1,6 @@
 //! One reading of an endpoint.
 
-use crate::probe::get::get as ask;
+use crate::http_get;
 use plimsoll_experiment::PrometheusProbe;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -14,13 +14,13 @@ pub(super) async fn get(probe: &PrometheusProbe) -> Result<String, String> {
     let exchange = async {
         let stream = TcpStream::connect((probe.host.as_str(), probe.port)).await;
         let stream = stream.map_err(|error| error.to_string())?;
-        ask(stream, &probe.authority(), &probe.path).await
+        let answer = http_get::get(stream, &probe.authority(), &probe.path).await?;
+        match answer.status() {
+            200 => answer.body().await,
+            other => Err(format!("it answers with status {other}")),
+        }
     };
-    let answer = timeout(WITHIN, exchange)
+    timeout(WITHIN, exchange)
         .await
-        .map_err(|_| format!("no answer within {} s", WITHIN.as_secs()))??;
-    match answer.status.as_str() {
-        "200" => Ok(answer.body),
-        other => Err(format!("it answers with status {other}")),
-    }
+        .map_err(|_| format!("no answer within {} s", WITHIN.as_secs()))?
 }
