@@ -22,7 +22,7 @@ pub fn certify(directory: &Path) -> Result<(), Error> {
     certify_server(directory).map(drop)
 }
 
-/// The same, and a pair for each client below [`CLIENTS`].
+/// Writes the files for a server on loopback, and a pair for each client below [`CLIENTS`].
 pub fn certify_both(directory: &Path) -> Result<(), Error> {
     let authority = certify_server(directory)?;
     let clients = directory.join(CLIENTS);

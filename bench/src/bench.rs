@@ -13,13 +13,13 @@ use tempfile::TempDir;
 /// Rounds, unless told otherwise: the fewest of which a table is a result.
 const ROUNDS: usize = 5;
 
-/// What every comparison needs.
+/// The bench of every comparison: executable, witness, progress, placement, lengths.
 pub struct Bench {
     /// The executable that is compared.
     pub plimsoll: PathBuf,
     /// The root of the sources.
     pub root: PathBuf,
-    /// What stood still meanwhile.
+    /// The witness of the machine's stalls.
     pub witness: Witness,
     /// How far it is.
     pub progress: Progress,
@@ -62,7 +62,7 @@ impl Lengths {
         Duration::from_millis(if self.short { 500 } else { 1_500 })
     }
 
-    /// The same for what gets faster for a while.
+    /// How long a program that gets faster for a while runs before it is measured.
     pub fn long_lead(self) -> Duration {
         Duration::from_secs(if self.short { 4 } else { 60 })
     }
@@ -129,14 +129,14 @@ impl Watch<'_> {
 /// One reading of one side.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<T> {
-    /// What was measured.
+    /// The measured figures.
     pub figures: T,
     /// The share of its time in which the machine was not there.
     pub lost: f64,
 }
 
 impl<T> Reading<T> {
-    /// The same reading with what was made of it.
+    /// A reading of other figures that were made of these, over the same time.
     pub fn with<U>(&self, figures: U) -> Reading<U> {
         let lost = self.lost;
         Reading { figures, lost }

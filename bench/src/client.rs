@@ -38,25 +38,25 @@ pub const HTTP2_CONNECTIONS: u32 = 10;
 /// Streams of each.
 pub const HTTP2_STREAMS: u32 = 10;
 
-/// What is requested.
+/// A kind of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// The same small answer again and again.
+    /// Requests of one path, for a small answer that is always the same.
     Constant,
     /// A small document of JSON, with a path that does not change.
     Document,
-    /// The same, with a path and a field from a file, a value taken from the answer, and two checks. Ours only.
+    /// Requests for a document of JSON, with a path and a field from a file, a value taken from the answer, and two checks. Ours only.
     Templated,
 }
 
-/// What to do.
+/// A load: where to, what, how fast and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Where to.
     pub target: Listener,
     /// The certificate to trust over TLS, where a generator verifies it.
     pub authority: &'a Path,
-    /// What is requested.
+    /// The requests.
     pub work: Work,
     /// Arrivals per second; without it as fast as answers come.
     pub rate: Option<u32>,
@@ -93,7 +93,7 @@ impl Kind {
 }
 
 impl Work {
-    /// What is requested, if that does not change.
+    /// The path of the requests, if that does not change.
     pub fn path(self) -> &'static str {
         match self {
             Self::Constant => crate::server::PATH,

@@ -8,9 +8,9 @@ use crate::generator_reading::{Use, read};
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 
-/// What is compared.
+/// A comparison of generators in a closed loop.
 pub struct Closed {
-    /// What it is called in the table.
+    /// Its name in the table.
     pub work: &'static str,
     /// How they speak to nginx.
     pub protocol: Protocol,

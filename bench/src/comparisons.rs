@@ -1,4 +1,4 @@
-//! What is compared, in the order in which it runs. Each comparison is a file.
+//! The comparisons, in the order in which they run. Each comparison is a file.
 
 mod added;
 mod bodies;
@@ -28,11 +28,11 @@ use std::time::Duration;
 
 /// One comparison.
 pub struct Comparison {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub name: &'static str,
-    /// What it shows, for the terminal.
+    /// A line about it for the terminal.
     pub about: &'static str,
-    /// What a round of it takes.
+    /// The steps of one of its rounds.
     pub round: Round,
     /// Measures it.
     pub run: fn(&Bench) -> Result<Findings, Error>,
@@ -49,7 +49,7 @@ pub struct Round {
     pub measured_times: u32,
 }
 
-/// What it takes to start and end a program, on the average.
+/// The time to start and end a program, on the average.
 const START: Duration = Duration::from_millis(700);
 
 impl Comparison {

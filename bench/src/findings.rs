@@ -1,4 +1,4 @@
-//! What a comparison found.
+//! The findings of a comparison.
 
 use crate::rounds::Sides;
 use crate::row::Row;
@@ -8,7 +8,7 @@ use crate::row::Row;
 pub struct Findings {
     /// The rows of the table.
     pub rows: Vec<Row>,
-    /// What is said of its readings at the foot of the table.
+    /// Notes on its readings for the foot of the table.
     pub notes: Vec<String>,
 }
 

@@ -28,7 +28,7 @@ pub struct Use {
     pub pacing: Option<&'static str>,
     /// How it speaks to nginx.
     pub protocol: Protocol,
-    /// What it requests.
+    /// Its requests.
     pub work: Work,
 }
 
@@ -45,7 +45,7 @@ impl Use {
     }
 }
 
-/// What was seen in the measured time.
+/// The figures of a generator over the measured time.
 #[derive(Debug, Clone, Copy)]
 pub struct GeneratorReading {
     /// User and system time of the program and its children, in microseconds per request.
@@ -108,7 +108,7 @@ pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Erro
     Ok(watched.with(figures))
 }
 
-/// What our own summary says of the lag, where arrivals have a time. A run in which something failed or was
+/// The p99 of the pacing lag by our own summary, where arrivals have a time. A run in which something failed or was
 /// dropped did other work than its peers.
 fn lag_p99_us(directory: &Path) -> Result<Option<f64>, Error> {
     let summary = ours::summary(directory)?;

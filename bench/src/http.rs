@@ -2,6 +2,7 @@
 //! made with it.
 
 use crate::Error;
+use plimsoll_testbed::http::Request;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -13,21 +14,32 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How an answer begins that is meant to come.
 const WELL: &[u8; 12] = b"HTTP/1.1 200";
 
-/// Status and body of a GET. `fields`: further header lines, each with its line end.
-pub fn get(address: SocketAddr, path: &str, fields: &str) -> Result<(u16, String), Error> {
-    let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}");
-    exchange(address, &format!("{head}Connection: close\r\n\r\n"))
+/// Status and body of a GET with these further fields.
+pub fn get(
+    address: SocketAddr,
+    path: &str,
+    fields: &[(&str, &str)],
+) -> Result<(u16, String), Error> {
+    let request = Request {
+        fields,
+        ..Request::get(path)
+    };
+    exchange(address, request)
 }
 
 /// Status and body of a POST of JSON.
 pub fn post(address: SocketAddr, path: &str, json: &str) -> Result<(u16, String), Error> {
-    let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
-    let length = json.len();
-    let body = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}");
-    exchange(address, &format!("{head}{body}"))
+    let request = Request {
+        method: "POST",
+        fields: &[("Content-Type", "application/json")],
+        body: json,
+        ..Request::get(path)
+    };
+    exchange(address, request)
 }
 
-/// A connection that is kept, on which a GET was sent and the answer has begun well; the rest of it is still to be read.
+/// A connection that is kept, on which a GET was sent and the answer has begun well; the rest of it is still to be read. By hand, for a
+/// library would read ahead, and have a task and buffers for each of ten thousand connections.
 pub fn begin(address: SocketAddr, path: &str) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -53,20 +65,10 @@ pub fn whole_body(answer: &str) -> Option<&str> {
     body.get(..length)
 }
 
-/// Sends a request on a connection of its own and reads to the end.
-fn exchange(address: SocketAddr, request: &str) -> Result<(u16, String), Error> {
-    let what = || Error::when(format!("asking {address}"));
-    let mut stream = TcpStream::connect_timeout(&address, LIMIT).map_err(what())?;
-    stream.set_read_timeout(Some(LIMIT)).map_err(what())?;
-    stream.write_all(request.as_bytes()).map_err(what())?;
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).map_err(what())?;
-    let text = String::from_utf8_lossy(&bytes);
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
-    let status =
-        status.ok_or_else(|| Error::Measured(format!("{address} answered no status: {head}")))?;
-    Ok((status, body.to_owned()))
+fn exchange(address: SocketAddr, request: Request<'_>) -> Result<(u16, String), Error> {
+    let answer = request.ask(address, LIMIT);
+    let answer = answer.map_err(Error::when(format!("asking {address}")))?;
+    Ok((answer.status, answer.body))
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ fn measure(arguments: &Arguments) -> Result<(), Error> {
         .map_err(Error::when("printing the table"))
 }
 
-/// What one comparison found. Error with it is a row, and leaves the others standing; being asked to stop ends the whole.
+/// The findings of one comparison. An error of it is a row, and leaves the others standing; being asked to stop ends the whole.
 fn found(comparison: &Comparison, bench: &Bench) -> Result<Findings, Error> {
     match (comparison.run)(bench) {
         Err(Error::Interrupted) => Err(Error::Interrupted),

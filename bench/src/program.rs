@@ -14,7 +14,7 @@ pub struct Program {
     messages: Messages,
 }
 
-/// What becomes of standard output.
+/// The destination of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// Read by who started it.
@@ -68,7 +68,7 @@ impl Program {
         self.child.pid()
     }
 
-    /// What it wrote so far.
+    /// The messages that it wrote so far.
     pub fn messages(&self) -> String {
         self.messages.text()
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Before this much was expected to be over, the expectation is taken as it is.
 const SETTLED: f64 = 60.0;
 
-/// What is to be done, and how much of it is.
+/// The comparisons of a run with their expected lengths, and which of them is under way.
 pub struct Progress {
     /// Names and expected seconds of the comparisons, in order.
     plan: Vec<(&'static str, f64)>,

@@ -7,7 +7,7 @@ pub enum Protocol {
     Clear,
     /// HTTP/1.1 over TLS 1.3.
     Tls,
-    /// The same, where clients show a certificate, each its own. Ours only: others cannot.
+    /// HTTP/1.1 over TLS 1.3, where clients show a certificate, each its own. Ours only: others cannot.
     MutualTls,
     /// HTTP/2 over TCP, by prior knowledge: 10 connections with 10 streams each.
     Http2,

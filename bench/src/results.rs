@@ -48,7 +48,7 @@ pub fn quote_newest(root: &Path) -> Result<bool, Error> {
     Ok(changed)
 }
 
-/// What stands before, between and after the marks.
+/// The three parts of a document: before, between and after the marks.
 fn parts<'a>(file: &str, text: &'a str) -> Result<(&'a str, &'a str, &'a str), Error> {
     let split = || {
         let (before, rest) = text.split_once(BEGIN)?;
@@ -111,7 +111,7 @@ fn hardest(name: &str, table: &str) -> Vec<Judged> {
     kept
 }
 
-/// What a document has between its marks: the rows without those columns that explain.
+/// The text of a document between its marks: the rows without those columns that explain.
 fn quoted(file: &str, rows: &[Judged]) -> String {
     let shown = |row: &&Judged| file == WHOLE || ON_FIRST_PAGE.contains(&row.measured().as_str());
     let up = "../".repeat(file.matches('/').count());
@@ -141,7 +141,7 @@ fn judged(table: &str, line: &str) -> Option<Judged> {
 }
 
 impl Judged {
-    /// What was measured: work and quantity.
+    /// The measured thing: work and quantity.
     fn measured(&self) -> String {
         self.cells[..2].join(" | ")
     }

@@ -26,9 +26,9 @@ pub struct Turns {
     pub tolerated: f64,
 }
 
-/// What a side's readings of type `R` came to.
+/// A side with its readings of type `R`, round by round.
 pub struct Side<R> {
-    /// What notes call it.
+    /// Its name in notes.
     pub name: String,
     /// The readings by round, of those rounds in which it was to be measured; `None` where that failed.
     pub readings: Vec<Option<R>>,
@@ -43,7 +43,7 @@ pub struct Sides<R> {
     tolerated: f64,
 }
 
-/// What became of one side's readings.
+/// A count of one side's readings by their fate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tally {
     /// Those that stand.
@@ -92,7 +92,7 @@ impl<R> Sides<R> {
         self.sides.iter()
     }
 
-    /// What became of the readings, for the foot of the table: how many stand, and of which sides others do not.
+    /// The fate of the readings, for the foot of the table: how many stand, and of which sides others do not.
     pub fn note(&self) -> String {
         let percent = self.tolerated * 100.0;
         let stand: usize = self.iter().map(|side| side.tally.stand).sum();

@@ -62,7 +62,7 @@ impl Bar {
         }
     }
 
-    /// The same with something that is aimed at.
+    /// Adds an aim beyond the limit.
     pub const fn aiming_at(mut self, aim: f64) -> Self {
         self.aim = Some(aim);
         self
@@ -76,7 +76,7 @@ impl Bar {
     }
 }
 
-/// What a bar limits.
+/// The figure that a bar limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
     /// The ratio of ours to a peer's.
@@ -210,7 +210,7 @@ impl Row {
         .with_limit(quantity, bar.map(Limit::Figure))
     }
 
-    /// What something adds to a figure of ours without it; a bar is one on the mean over rounds.
+    /// A row of the amount that something adds to a figure of ours without it; a bar is one on the mean over rounds.
     pub fn added(work: &str, quantity: Quantity, sides: [&Rounds; 2], bar: Option<Bar>) -> Self {
         let [with, without] = sides;
         let mean = Mean::of(&differences(with, without));
@@ -300,7 +300,7 @@ impl Row {
     }
 }
 
-/// What the interval of a figure over both sides says of its limit. There may be no figure, and a single round has no interval and decides
+/// The verdict of a limit, by the interval of its figure over both sides. There may be no figure, and a single round has no interval and decides
 /// nothing.
 fn verdict(
     figure: Option<Option<Interval>>,

@@ -51,7 +51,8 @@ impl Clients {
             .map(Self)
     }
 
-    /// A connection of one of them on which a GET was answered well and whole.
+    /// A connection of one of them on which a GET was answered well and whole. By hand, for ten thousand are held and timed without a task
+    /// for each.
     pub fn connected(
         &self,
         number: u32,

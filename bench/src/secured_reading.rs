@@ -52,7 +52,7 @@ pub fn read_handshakes(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, 
     })
 }
 
-/// What was seen, and whether something failed or was never begun.
+/// The figures of a driven server, and whether something failed or was never begun.
 struct Driven {
     seen: Saturated,
     undone: bool,
@@ -128,7 +128,7 @@ fn drive(
 
 /// Requests that our mock has received.
 fn counted(mock: &Server) -> Result<f64, Error> {
-    let (_, text) = http::get(mock.address, "/__admin/metrics", "")?;
+    let (_, text) = http::get(mock.address, "/__admin/metrics", &[])?;
     received(&text).ok_or_else(|| Error::Measured("the mock does not count".to_owned()))
 }
 

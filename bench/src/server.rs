@@ -30,11 +30,11 @@ use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What every server answers on [`PATH`].
+/// The answer of every server on [`PATH`].
 pub const BODY: &str = "0123456789abcdefghijklmnopqrstuvwxyz\\n";
 /// A document of 2 kB that is sent to stubs which look into it.
 pub const DOCUMENT: &str = include_str!("../config/document.json");
-/// What is requested.
+/// The path that is requested.
 pub const PATH: &str = "/bench";
 /// The key that the gateway with everything asks for. Every proxy gets it, and every proxy passes it on.
 pub const KEY: &str = "bench-0123456789abcdef";
@@ -55,7 +55,7 @@ pub enum Kind {
     MockWith(Setting),
     /// nginx with `return 200`.
     NginxReturn,
-    /// The same, with a second port for another protocol.
+    /// nginx with `return 200`, and a second port for another protocol.
     NginxBeside(Protocol),
     /// WireMock with the same stub.
     WireMock,
@@ -159,7 +159,7 @@ impl Kind {
         }?;
         let (status, body) = match listener.protocol {
             Protocol::MutualTls => (200, asked_with_certificate(&site, listener.address)?),
-            _ => http::get(address, PATH, &authorization())?,
+            _ => http::get(address, PATH, &AUTHORIZATION)?,
         };
         if status != 200 || body != BODY.replace("\\n", "\n") {
             let name = self.name();
@@ -226,15 +226,19 @@ impl Server {
 
     /// Requests that nginx counted. Being asked counts as one.
     pub fn nginx_requests(&self) -> Result<f64, Error> {
-        let (_, body) = http::get(self.address, "/status", "")?;
+        let (_, body) = http::get(self.address, "/status", &[])?;
         nginx::requests(&body).ok_or_else(|| Error::Measured(format!("nginx reported {body}")))
     }
 }
 
-/// The header line with the key.
+/// The header line with the key, for the command lines of generators.
 pub fn authorization() -> String {
-    format!("Authorization: {KEY}\r\n")
+    let [(name, key)] = AUTHORIZATION;
+    format!("{name}: {key}")
 }
+
+/// The field with the key.
+const AUTHORIZATION: [(&str, &str); 1] = [("Authorization", KEY)];
 
 /// Where a server is started.
 pub struct Site<'a> {
@@ -244,7 +248,7 @@ pub struct Site<'a> {
     pub cpu: usize,
     /// Its files.
     pub directory: &'a Path,
-    /// What stands behind a proxy.
+    /// The server behind a proxy.
     pub upstream: Option<SocketAddr>,
     /// Where the server is asked about itself, once it has said so.
     pub admin: Cell<Option<SocketAddr>>,
@@ -291,7 +295,7 @@ impl Site<'_> {
     }
 }
 
-/// What a proxy answers to who shows a certificate.
+/// The answer of a proxy to a client that shows a certificate.
 fn asked_with_certificate(site: &Site<'_>, address: SocketAddr) -> Result<String, Error> {
     let clients = Clients::of(site.directory)?;
     let answered = clients.connected(0, address, PATH);
@@ -304,7 +308,7 @@ fn answers(child: &mut Program, address: SocketAddr) -> Result<(), Error> {
     let deadline = clock::now() + READY;
     loop {
         child.check_alive()?;
-        let tried = http::get(address, PATH, &authorization());
+        let tried = http::get(address, PATH, &AUTHORIZATION);
         match tried {
             Ok((200, _)) => return Ok(()),
             Ok((status, _)) if clock::now() > deadline => {

@@ -17,7 +17,7 @@ pub const OVERHEAD: Duration = Duration::from_secs(30);
 /// A proxy whose processor was busier than this was the bottleneck.
 pub const SATURATED: f64 = 0.95;
 
-/// What was seen.
+/// The figures of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerReading {
     /// How it fared when driven as fast as it can.
@@ -26,7 +26,7 @@ pub struct ServerReading {
     pub common: Common,
 }
 
-/// What was seen at the common rate.
+/// The figures at the common rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Common {
     /// It was not asked for.
@@ -53,7 +53,7 @@ impl Common {
     }
 }
 
-/// What was seen of a server that was driven as fast as it can.
+/// The figures of a server that was driven as fast as it can.
 #[derive(Debug, Clone, Copy)]
 pub struct Saturated {
     /// Answers per second.
@@ -172,7 +172,7 @@ pub fn saturate(
     Ok(watch.ends(Saturated::of(said, used)))
 }
 
-/// What wrk says of a server that it has driven.
+/// The report of wrk on a server that it has driven.
 fn run_wrk(bench: &Bench, server: &Server, visit: Visit, length: Duration) -> Result<Said, Error> {
     let directory = bench.directory()?;
     let command = wrk::visiting(bench, server, visit, length, directory.path())?;

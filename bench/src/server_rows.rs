@@ -7,7 +7,7 @@ use crate::statistics::median;
 
 /// Ours beside a peer.
 pub struct Beside<'a> {
-    /// What they do.
+    /// Their work, as the table has it.
     pub work: &'a str,
     /// The common rate per second.
     pub rate: u32,

@@ -9,12 +9,12 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(1500);
 /// How long it may take to send what waits.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What the names of its metrics begin with.
+/// The prefix of the names of its metrics.
 const PREFIX: &str = "plimsoll_gateway_";
 /// So many standard deviations the number of sampled requests may be off: once in 1.7 million (normal law).
 const DEVIATIONS: f64 = 5.0;
 
-/// What a gateway had counted before a load.
+/// An account of the spans of one load, opened before it with the gateway's counters at that moment.
 #[derive(Debug)]
 pub struct Account {
     admin: SocketAddr,
@@ -22,7 +22,7 @@ pub struct Account {
     before: Counts,
 }
 
-/// What it has counted since it started.
+/// The counters of a gateway since its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Counts {
     /// Requests that were answered.
@@ -80,7 +80,7 @@ fn settled(admin: SocketAddr) -> Result<Counts, Error> {
 }
 
 fn look(admin: SocketAddr) -> Result<Counts, Error> {
-    let (_, page) = http::get(admin, "/metrics", "")?;
+    let (_, page) = http::get(admin, "/metrics", &[])?;
     Counts::of(&page).ok_or_else(|| Error::Measured("its metrics say nothing of spans".to_owned()))
 }
 

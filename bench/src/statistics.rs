@@ -1,4 +1,4 @@
-//! What rounds say together: the median of one side, the ratio of two sides with its interval.
+//! Statistics over rounds: the median of one side, the ratio of two sides with its interval.
 
 use plimsoll_report::statistics::{CONFIDENCE, Interval, Pivot, Sample};
 
@@ -56,12 +56,12 @@ impl Mean {
     }
 }
 
-/// What a side has more than the side without something, by round.
+/// The difference of a side to the side without something, by round.
 pub fn differences(with: &Rounds, without: &Rounds) -> Rounds {
     of_pairs(with, without, |with, without| with - without)
 }
 
-/// What a round's two figures come to; `None` where one is missing, or that is no number.
+/// A function of the two figures of each round; `None` where one is missing, or that is no number.
 fn of_pairs(ours: &Rounds, peer: &Rounds, of: impl Fn(f64, f64) -> f64) -> Rounds {
     let pairs = ours.iter().zip(peer);
     let figures = pairs.map(|(ours, peer)| Some(of((*ours)?, (*peer)?)));

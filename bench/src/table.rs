@@ -6,7 +6,7 @@ use crate::row::Row;
 use crate::runner::Head;
 use std::fmt;
 
-/// What was found so far.
+/// The table of a run, as far as it has come.
 pub struct Table {
     /// Its title, date and facts.
     pub head: Head,
@@ -16,7 +16,7 @@ pub struct Table {
     pub lengths: Lengths,
     /// The rows.
     pub rows: Vec<Row>,
-    /// What is said of the readings, by comparison.
+    /// Notes on the readings, each with its comparison.
     pub notes: Vec<(&'static str, String)>,
 }
 

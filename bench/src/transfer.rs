@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-/// What a body has.
+/// The length of a body.
 const BODY_BYTES: u64 = 256 << 20;
-/// What is written or read at a time.
+/// The bytes that are written or read at a time.
 const PIECE: usize = 256 << 10;
 /// Bodies under way at a time.
 const CLIENTS: usize = 4;
-/// What the upstream takes and gives large bodies on.
+/// The path on which the upstream takes and gives large bodies.
 const PATH: &str = "/large";
 
 /// Which way bodies go.
@@ -29,7 +29,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// What notes call it.
+    /// Its name in notes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Down => "to clients",
@@ -248,7 +248,7 @@ impl Traffic {
     }
 }
 
-/// Moves bodies until the connection ends.
+/// Moves bodies until the connection ends. By hand, for the clients share a processor with the upstream and must cost little beside the proxy.
 fn ask(mut stream: &TcpStream, way: Way, received: &AtomicU64) -> io::Result<()> {
     let mut buffer = vec![0; PIECE];
     let uncounted = AtomicU64::new(0);

@@ -1,8 +1,9 @@
 //! A client that forgives nothing: it asks over one connection, and a connection that breaks off is an error, not a reason to try again.
+//! By hand, for the checks that use it count how connections end: over TCP and over TLS, without a task that sees an end before they ask.
 
 use std::io::{self, Read, Write};
 
-/// What was answered.
+/// An answer, whole.
 #[derive(Debug)]
 pub struct Answer {
     /// Its status.
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    /// What was sent is behind what is read.
+    /// A peer that has answered in advance, and hands out its answer in small pieces.
     struct Scripted(Cursor<Vec<u8>>);
 
     impl Read for Scripted {

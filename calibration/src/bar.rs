@@ -6,15 +6,15 @@ use crate::witness::Seen;
 /// A bar of the table.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    /// What was looked at.
+    /// The subject of the bar.
     pub what: String,
-    /// What must hold.
+    /// The condition that must hold.
     pub limit: String,
-    /// What was found.
+    /// The figure that was found.
     pub measured: String,
     /// Whether it held.
     pub verdict: Verdict,
-    /// What the witness saw while this was measured; without it, what it saw during the whole check.
+    /// The witness's report on the time of this measurement; without it, that on the whole check counts.
     pub seen: Option<Seen>,
 }
 
@@ -95,7 +95,7 @@ impl Bar {
         }
     }
 
-    /// What came of error: what the machine lacks was not measured; an instrument that did not do its work has failed.
+    /// The bar of an error: if the machine lacks something, it was not measured; an instrument that did not do its work has failed.
     pub fn error(what: impl Into<String>, error: &Error) -> Self {
         let verdict = match error {
             Error::Measured(_) => Verdict::Failed,
@@ -115,7 +115,7 @@ impl Bar {
         bars.into_iter().map(|bar| bar.during(seen)).collect()
     }
 
-    /// The same, with what the witness saw while it was measured.
+    /// Adds the witness's report on the time of its measurement.
     pub fn during(self, seen: Seen) -> Self {
         Self {
             seen: Some(seen),

@@ -30,7 +30,7 @@ pub enum Form {
     Short,
 }
 
-/// What every check needs.
+/// The bench of every check: executable, witness, length of the form, scratch directory.
 pub struct Bench {
     /// The executable that is measured.
     pub plimsoll: PathBuf,
@@ -47,11 +47,11 @@ pub struct Bench {
 
 /// One of several.
 pub struct Repetition<T> {
-    /// What was found, or why nothing was.
+    /// The findings, or why there are none.
     pub found: Result<T, String>,
-    /// The same in a few words.
+    /// The findings in a few words.
     pub words: String,
-    /// What the witness saw during this one.
+    /// The witness's report on this one.
     pub seen: Seen,
 }
 
@@ -63,7 +63,7 @@ pub struct Running {
     limit: Duration,
 }
 
-/// What a run said.
+/// The outcome of a run.
 pub struct Outcome {
     /// `summary.json`.
     pub summary: Value,
@@ -71,7 +71,7 @@ pub struct Outcome {
     pub log: String,
 }
 
-/// What validity says of a figure.
+/// The judgement of validity on a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     /// Nothing.
@@ -313,7 +313,7 @@ impl Outcome {
         numbers(self.rows())
     }
 
-    /// What the rows of arm `main` say of a figure, such as `response_time.p99`.
+    /// The strongest mark by the rows of arm `main` on a figure, such as `response_time.p99`.
     pub fn mark(&self, figure: &str) -> Mark {
         let effects = self.concerning(figure).map(|row| Mark::of(&row["effect"]));
         effects.max().unwrap_or(Mark::None)
@@ -368,7 +368,7 @@ pub fn measure(target: SocketAddr, path: &str, load: Value) -> Value {
     measure_component(external, path, load)
 }
 
-/// The same against a mock that the lab itself starts, so that both ends of the wire are known.
+/// An experiment that measures a mock with one GET, which the lab itself starts, so that both ends of the wire are known.
 pub fn measure_own_mock(path: &str, load: Value) -> Value {
     measure_component(json!({ "mock": {} }), path, load)
 }

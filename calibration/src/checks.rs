@@ -38,9 +38,9 @@ use crate::bench::{Bench, Error};
 
 /// One check.
 pub struct Check {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A line about it for the terminal.
     pub about: &'static str,
     /// Carries it out.
     pub run: fn(&Bench) -> Result<Vec<Bar>, Error>,

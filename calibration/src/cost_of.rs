@@ -1,4 +1,4 @@
-//! What an input costs the executable that reads it: memory and instructions beyond those of a harmless input, and how much of either an
+//! The cost of an input to the executable that reads it: memory and instructions beyond those of a harmless input, and how much of either an
 //! input of its size may cost. Which inputs there are is left to the checks.
 
 use crate::bar::Bar;
@@ -37,7 +37,7 @@ pub struct Line {
     any: f64,
 }
 
-/// What an input cost.
+/// The cost of an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Bytes of the input.
@@ -105,7 +105,7 @@ fn mega(figure: f64) -> String {
     format!("{:.1}", figure.max(0.0) / 1e6)
 }
 
-/// What a command such as `validate FILE` costs, beyond the same with a harmless file. Its exit code does not matter: an input may be refused.
+/// The cost of a command such as `validate FILE`, beyond that with a harmless file. Its exit code does not matter: an input may be refused.
 pub fn command(
     bench: &Bench,
     input: usize,
@@ -136,7 +136,7 @@ fn largest(command: &mut Command) -> Result<f64, Error> {
     Err(Error::Measured("a command ended unseen".to_owned()))
 }
 
-/// The same of one run, in KiB: it is held for a moment when it is about to exit, and looked at then. `None`: it ended without that.
+/// The most memory of one run, in KiB: it is held for a moment when it is about to exit, and looked at then. `None`: it ended without that.
 fn seen(command: &mut Command) -> Result<Option<f64>, Error> {
     let silent = command
         .stdin(Stdio::null())

@@ -3,10 +3,10 @@
 use crate::announcement;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
+use plimsoll_testbed::http::Request;
 use plimsoll_testbed::messages::Messages;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 pub struct Gateway {
     /// Its process.
     pub child: Child,
-    /// What its listeners are called, and where they are.
+    /// Its listeners: names and addresses.
     pub listening: BTreeMap<String, SocketAddr>,
     messages: Messages,
     directory: PathBuf,
@@ -30,7 +30,7 @@ impl Gateway {
         Self::start_by(bench, ["--config", "gateway.yaml"], files, flags)
     }
 
-    /// The same with Tyk's files, `tyk.conf` among them.
+    /// Starts it with Tyk's files around it, `tyk.conf` among them, and these flags.
     pub fn start_tyk(
         bench: &Bench,
         files: &[(&str, String)],
@@ -92,12 +92,16 @@ impl Gateway {
 
     /// Has it read its files anew, and waits until it serves by them.
     pub fn reload(&self) -> Result<(), Error> {
-        let answer = post(self.listener("admin")?, "/reload");
+        let request = Request {
+            method: "POST",
+            ..Request::get("/reload")
+        };
+        let answer = request.ask(self.listener("admin")?, ANSWER);
         let answer = answer.map_err(|e| Error::at_server("reloading the gateway", e))?;
-        match answer.starts_with("HTTP/1.1 200") {
-            true => Ok(()),
-            false => {
-                let told = answer.lines().last().unwrap_or_default();
+        match answer.status {
+            200 => Ok(()),
+            _ => {
+                let told = answer.body.lines().last().unwrap_or_default();
                 Err(Error::Measured(format!("a reload was refused: {told}")))
             }
         }
@@ -115,16 +119,4 @@ fn write(directory: &std::path::Path, name: &str, text: &str) -> Result<(), Erro
     std::fs::create_dir_all(parent)
         .and_then(|()| std::fs::write(&file, text))
         .map_err(Error::when(format!("writing {name}")))
-}
-
-fn post(address: SocketAddr, path: &str) -> io::Result<String> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(ANSWER))?;
-    write!(
-        stream,
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    )?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What counts.
+/// The program that counts.
 const VALGRIND: &str = "valgrind";
 
 /// One program that is counted.
@@ -37,7 +37,7 @@ impl Callgrind {
         }
     }
 
-    /// What stands in front of the program. It has to end by itself or by SIGTERM for there to be an account.
+    /// The words in front of the program. It has to end by itself or by SIGTERM for there to be an account.
     pub fn words(&self) -> Vec<OsString> {
         let mut out = OsString::from("--callgrind-out-file=");
         out.push(&self.file);

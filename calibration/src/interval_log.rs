@@ -3,7 +3,7 @@
 use crate::bench::Error;
 use plimsoll_base::histogram::TimeHistogram;
 
-/// What was answered in one interval.
+/// The answers of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
     /// Where it begins, in seconds since the load did, its warm-up left out.

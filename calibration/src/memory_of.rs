@@ -2,14 +2,14 @@
 
 use rustix::process::Pid;
 
-/// What is asked for.
+/// A kind of memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Memory {
-    /// What is resident now.
+    /// Resident memory, now.
     Resident,
     /// The most that ever was.
     LargestResident,
-    /// What the process wrote of what is resident: heap and stacks, without pages of files.
+    /// The part of the resident memory that the process wrote: heap and stacks, without pages of files.
     Own,
 }
 

@@ -6,11 +6,11 @@ use crate::child::Child;
 use crate::clock;
 use crate::memory_of::{self, Memory};
 use plimsoll_base::counters::{Counter, Totals};
+use plimsoll_testbed::http::Request;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ impl Mock {
         Self::launch(bench, &[], stubs, flags, "main")
     }
 
-    /// The same with a program in front that runs it, such as `valgrind`.
+    /// Starts it with a program in front that runs it, such as `valgrind`.
     pub fn start_under(
         bench: &Bench,
         wrapper: &[OsString],
@@ -100,7 +100,7 @@ impl Mock {
         self.next_request(0, limit)
     }
 
-    /// The same of the first that comes when it has received so many.
+    /// Waits for the first request after so many, and says when it came, to within a few milliseconds.
     pub fn next_request(&self, received: u64, limit: Duration) -> Result<Instant, Error> {
         let deadline = clock::now() + limit;
         while self.totals()?.get(Counter::Received) <= received {
@@ -123,17 +123,21 @@ impl Mock {
         kib.ok_or_else(|| Error::Measured("the mock has ended".to_owned()))
     }
 
-    /// What its admin API answers.
+    /// The answer of its admin API, which must grant the request.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Error> {
-        let answer = exchange(self.address, method, path, body);
+        let whole = format!("/__admin{path}");
+        let request = Request {
+            method,
+            body,
+            ..Request::get(&whole)
+        };
+        let answer = request.ask(self.address, ANSWER);
         let answer = answer.map_err(|e| Error::at_server("asking the mock", e))?;
-        match answer.split_once("\r\n\r\n") {
-            Some((head, body)) if head.starts_with("HTTP/1.1 200") => Ok(body.to_owned()),
-            _ => {
-                let line = answer.lines().next().unwrap_or_default();
-                let words = format!("{path} was answered with {line}");
-                Err(Error::Measured(words))
-            }
+        match answer.status {
+            200 => Ok(answer.body),
+            status => Err(Error::Measured(format!(
+                "{path} was answered with {status}"
+            ))),
         }
     }
 
@@ -148,20 +152,6 @@ impl Mock {
         self.child.kill()?;
         totals(&self.counters)
     }
-}
-
-/// One call of the admin API on a connection of its own.
-fn exchange(address: SocketAddr, method: &str, path: &str, body: &str) -> io::Result<String> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(ANSWER))?;
-    let length = body.len();
-    write!(
-        stream,
-        "{method} /__admin{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-    )?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
 }
 
 fn totals(counters: &PathBuf) -> Result<Totals, Error> {

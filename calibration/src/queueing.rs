@@ -1,4 +1,4 @@
-//! What theory expects. Pure: times in seconds, rates per second.
+//! The expectations of queueing theory. Pure: times in seconds, rates per second.
 
 /// A target that stands still once, under a constant rate. Derivation in `docs/calibration.md`.
 #[derive(Debug, Clone, Copy)]

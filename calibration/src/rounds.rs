@@ -6,7 +6,7 @@
 use crate::bar::{Bar, Verdict};
 use crate::bench::Repetition;
 
-/// What the others are promised, and how much rounds may differ to say something about it.
+/// A promise to the others, and how much rounds may differ to say something about it.
 #[derive(Debug, Clone, Copy)]
 pub struct Promise {
     /// How much longer it may make their p99.
@@ -29,7 +29,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// The same in a few words.
+    /// The round in a few words.
     pub fn words(&self) -> String {
         let stalled = if self.quiet { "" } else { ", stalled" };
         let (without, with) = (self.without * 1e3, self.with * 1e3);
@@ -37,7 +37,7 @@ impl Round {
     }
 }
 
-/// What was found in those that were carried out.
+/// The findings of the rounds that were carried out.
 pub fn done<T>(rounds: &[Repetition<T>]) -> impl Iterator<Item = &T> {
     rounds.iter().filter_map(|one| one.found.as_ref().ok())
 }

@@ -22,7 +22,7 @@ const MOST_HEAD: usize = 16 * 1024;
 /// Requests that may wait for the one thread.
 const MOST_JOBS: usize = 4096;
 
-/// What is wrong with it.
+/// The fault of a subject, as its arguments.
 #[derive(Debug, Clone, Parser)]
 #[command(name = WORD)]
 pub struct Arguments {
@@ -38,7 +38,7 @@ pub struct Arguments {
     /// Where each request is handed on to.
     #[arg(long)]
     upstream: Option<SocketAddr>,
-    /// What is asked for there.
+    /// The path that is asked for there.
     #[arg(long, default_value = "/json/valid")]
     path: String,
     /// So many requests may be there at once.
@@ -84,7 +84,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<(), Error> {
     }
 }
 
-/// What connections share.
+/// The state that connections share.
 struct Server {
     subject: Arguments,
     /// Free places of the pool.
@@ -122,7 +122,7 @@ impl Server {
         }
     }
 
-    /// One exchange on a connection that is kept.
+    /// One exchange on a connection that is kept. By hand, for nothing may cost here but the fault that was built in.
     fn ask(&self, address: SocketAddr, kept: &mut Option<TcpStream>) -> std::io::Result<()> {
         let stream = match kept {
             Some(stream) => stream,

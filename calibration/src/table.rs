@@ -9,7 +9,7 @@ use std::fmt;
 /// The note above a table of the short form.
 pub const SHORT: &str = "Short form: shows that the checks work. It is too short for their limits; its verdicts say nothing about the instrument.";
 
-/// What was found so far.
+/// The table of a run, as far as it has come.
 pub struct Table {
     head: Head,
     rows: Vec<Row>,

@@ -176,7 +176,7 @@ fn cases(role: &str) -> Vec<Case> {
     cases.filter(|case| case.message.len() <= LONGEST).collect()
 }
 
-/// What follows a head that says `chunked`.
+/// The body behind a head that says `chunked`.
 fn chunked_body(message: &[u8]) -> Option<&[u8]> {
     let end = message
         .windows(4)

@@ -7,7 +7,7 @@ use x509_cert::der::asn1::{Any, BitString, ObjectIdentifier};
 use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::name::Name;
 
-/// What the other library reads.
+/// A certificate as the other library reads it.
 #[derive(Debug)]
 struct Reading {
     subject: Vec<Vec<Attribute>>,
@@ -131,7 +131,7 @@ fn text(tag: u8, content: &[u8]) -> Option<String> {
     readable.then(|| text.to_owned())
 }
 
-/// What the names of a kind come to: themselves, or nothing if one of them is no such name.
+/// The names of a kind: themselves, or nothing if one of them is no such name.
 fn graphic(names: &[(u8, Vec<u8>)], tag: u8) -> Option<Vec<String>> {
     let name = |content: &Vec<u8>| {
         let fine = !content.is_empty() && content.iter().all(u8::is_ascii_graphic);
@@ -205,7 +205,7 @@ fn agree(
     Ok(())
 }
 
-/// What the names of a certificate are, by the other library.
+/// The names of a certificate by the other library.
 #[derive(Debug)]
 struct Expected {
     uris: Vec<String>,

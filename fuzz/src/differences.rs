@@ -312,7 +312,7 @@ fn head(rest: &[u8]) -> &[u8] {
     &rest[..end.map_or(rest.len(), |end| end + 4)]
 }
 
-/// What stands between the first and the last space of the first line that is not empty.
+/// The bytes between the first and the last space of the first line that is not empty.
 fn target(rest: &[u8]) -> &[u8] {
     let lines = rest.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let line = lines
@@ -339,7 +339,7 @@ fn lines_named<'a>(rest: &'a [u8], name: &str) -> Vec<&'a [u8]> {
     fields.collect()
 }
 
-/// What the only `Content-Length` in the head at the start of `rest` says.
+/// The value of the only `Content-Length` in the head at the start of `rest`.
 fn announced_length(rest: &[u8]) -> Option<u128> {
     match lines_named(rest, "content-length")[..] {
         [value] => str::from_utf8(value).ok()?.parse().ok(),

@@ -162,7 +162,7 @@ impl AsyncWrite for Said<'_> {
     }
 }
 
-/// What an upstream gets; or why it gets nothing.
+/// The bytes that an upstream gets; or why it gets nothing.
 fn forwarded(sent: &Sent) -> Result<Vec<u8>, String> {
     let frames = sent.frames();
     let served = drive(async {
@@ -213,7 +213,7 @@ fn shown(sent: &Sent) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with `upstream` as what becomes of `sent`.
+/// Checks `upstream` as the bytes that `sent` becomes; the error says what is wrong.
 fn agree(sent: &Sent, upstream: &[u8]) -> Result<(), String> {
     let wide = Limits {
         head_bytes: 1 << 20,
@@ -344,7 +344,7 @@ fn made_by_the_gateway(sent: &Sent, seen: &Message) -> Result<(), String> {
     ended_here(sent, seen)
 }
 
-/// What ends here of what the client said has ended: an upstream sees such a name only where the gateway writes it itself, or, of the
+/// Checks that fields which end here have ended: an upstream sees such a name only where the gateway writes it itself, or, of the
 /// last three, as the client said it, `Via` with the gateway behind it.
 fn ended_here(sent: &Sent, seen: &Message) -> Result<(), String> {
     const WRITTEN: [&str; 11] = [

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: the story of a connection as our codec tells it and as hyper does, and what may differ.
+//! The shared part of the fuzz targets: the story of a connection as our codec tells it and as hyper does, and what may differ.
 //!
 //! Each target takes bytes and panics on a finding. Nothing here touches a socket, a clock or another thread.
 

@@ -1,4 +1,5 @@
-//! What a request may cost the mock: one body against a stub for every matcher and for every group of helpers, whose memory is counted.
+//! The memory that a request may cost the mock: one body against a stub for every matcher and for every group of helpers, whose memory is
+//! counted.
 //!
 //! A costly body repeats itself, and inputs are short: an input says which of its pieces is repeated, and how often.
 
@@ -53,7 +54,7 @@ impl Case {
 }
 
 impl Stub {
-    /// What becomes of a body.
+    /// The outcome of a body.
     pub fn ask(&self, body: &[u8]) -> Outcome {
         let length = body.len();
         let kind = self.content_type;

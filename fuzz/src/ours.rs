@@ -127,7 +127,7 @@ fn decode<H: Told>(mut decoder: MessageDecoder<H>, bytes: &[u8]) -> Story {
     Story { messages, end }
 }
 
-/// The same as [`decode_requests`], through a server's connection that gets the bytes in pieces.
+/// The requests in `bytes`, like those of [`decode_requests`], through a server's connection that gets the bytes in pieces.
 pub fn read_requests(bytes: &[u8], limits: Limits, cuts: Cuts) -> Story {
     let pieces = Pieces::new(bytes, cuts);
     let mut reader = ServerConnection::new(pieces, (), limits).requests;
@@ -159,7 +159,7 @@ pub fn read_requests(bytes: &[u8], limits: Limits, cuts: Cuts) -> Story {
     Story { messages, end }
 }
 
-/// The same as [`decode_responses`], through a client's connection that gets the bytes in pieces.
+/// The responses in `bytes`, like those of [`decode_responses`], through a client's connection that gets the bytes in pieces.
 pub fn read_responses(bytes: &[u8], limits: Limits, to_head: bool, cuts: Cuts) -> Story {
     let pieces = Pieces::new(bytes, cuts);
     let mut reader = ClientConnection::new(pieces, (), limits).responses;

@@ -204,7 +204,7 @@ pub fn check(case: &Case) {
     }
 }
 
-/// What is wrong with a map that is refused for this reason, or else answers so.
+/// Checks a map that is refused for this reason, or else answers so; the error says what is wrong.
 fn agree(
     case: &Case,
     refused: Option<&String>,

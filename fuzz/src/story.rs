@@ -1,4 +1,4 @@
-//! What was said over a connection, in terms that our codec and hyper have in common.
+//! The story of a connection, in terms that our codec and hyper have in common.
 
 use plimsoll_http::{Fields, ProtocolError};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Fields by their name in small letters; the values of one name in order.
 pub type FieldMap = BTreeMap<String, Vec<Vec<u8>>>;
 
-/// What one reader made of the bytes of a connection.
+/// The story of a connection by one reader of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Story {
     /// Messages in order; only the last may be incomplete.
@@ -18,7 +18,7 @@ pub struct Story {
 /// One message whose head was accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Message {
-    /// What the start line says.
+    /// The start line.
     pub start: Start,
     pub fields: FieldMap,
     /// The body, decoded, as far as it was read.

@@ -117,7 +117,8 @@ pub fn check(text: &str) {
     }
 }
 
-/// What is wrong with taking `text` for `outcome`. To refuse is never wrong here: that definitions are taken which can be is a test's.
+/// Checks that `text` may be taken for `outcome`; the error says what is wrong. To refuse is never wrong here: that definitions are taken
+/// which can be is a test's.
 fn agree(text: &str, outcome: &Result<Option<Served>, String>) -> Result<(), String> {
     let Ok(served) = outcome else {
         return Ok(());
@@ -189,7 +190,7 @@ fn folded(name: &str) -> String {
     name.chars().map(fold).collect()
 }
 
-/// What is wrong with an API that is served for this definition.
+/// Checks an API that is served for this definition; the error says what is wrong.
 fn agree_on(definition: &Value, served: &Served) -> Result<(), String> {
     let listens = definition["proxy"]["listen_path"].as_str();
     let stem = listens.map(|path| path.trim_end_matches('/'));

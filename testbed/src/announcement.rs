@@ -12,7 +12,7 @@ pub fn address(server: &mut Child) -> Result<SocketAddr, Error> {
     address_of(server, "main")
 }
 
-/// The same of its listener of this name.
+/// Where the listener of this name is, of a server that has just been started.
 pub fn address_of(server: &mut Child, listener: &str) -> Result<SocketAddr, Error> {
     let listening = addresses(server)?;
     listening.get(listener).copied().ok_or_else(|| {

@@ -26,7 +26,7 @@ pub struct Issued {
     pub serial: Vec<u8>,
 }
 
-/// What a certificate is for.
+/// The names that a certificate is for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Names<'a> {
     /// Its subject's common name.
@@ -46,7 +46,7 @@ impl Authority {
         Self::made(|_| {}).map_err(failed)
     }
 
-    /// The same, but it expired years ago.
+    /// An authority with a key of its own that expired years ago.
     pub fn expired() -> Result<Self, Error> {
         let expired = |params: &mut CertificateParams| {
             params.not_after = rcgen::date_time_ymd(2020, 1, 1);
@@ -70,7 +70,7 @@ impl Authority {
         self.issued(names, |_| {}).map_err(failed)
     }
 
-    /// The same, but it expired years ago.
+    /// A certificate for these names or addresses that expired years ago.
     pub fn issue_expired(&self, names: &[&str]) -> Result<Issued, Error> {
         let expired = |params: &mut CertificateParams| {
             params.not_after = rcgen::date_time_ymd(2020, 1, 1);

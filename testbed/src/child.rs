@@ -28,14 +28,14 @@ impl Child {
         Ok(Self { process, name })
     }
 
-    /// The same, which errors call by this name.
+    /// Gives it a name for errors in place of its program's.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// What errors call it.
+    /// Its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }

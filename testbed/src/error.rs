@@ -3,18 +3,18 @@
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// What went wrong.
+/// An error of measuring, by whose it is.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system refused something.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The thing that was tried.
         what: String,
-        /// What came back.
+        /// The system's refusal.
         source: std::io::Error,
     },
-    /// What was measured did not behave as the measurement needs it.
+    /// The measured program did not behave as the measurement needs it.
     #[error("{0}")]
     Measured(String),
     /// This machine lacks something.

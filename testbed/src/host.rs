@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The host on which figures were measured.
 
 use std::path::Path;
 use std::process::Command;

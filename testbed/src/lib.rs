@@ -10,6 +10,7 @@ pub mod clock;
 mod error;
 pub mod executable;
 pub mod host;
+pub mod http;
 pub mod interrupt;
 pub mod limits;
 pub mod messages;

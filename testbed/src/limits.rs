@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Enough for 10,000 connections on either side of a proxy.
 const DESCRIPTORS: u64 = 32_768;
 
-/// What a program holds besides its connections.
+/// The descriptors that a program holds besides its connections.
 const SPARE: u64 = 200;
 
 /// How many connections a proxy may be told to expect: it needs two descriptors for each.

@@ -18,7 +18,7 @@ const PATIENCE: Wait = Wait {
 };
 /// How often another port is tried.
 const TRIES: usize = 5;
-/// What stands between two fields of its log.
+/// The separator of the fields of its log.
 const SEPARATOR: char = '|';
 
 /// A running nginx. Dropped, it ends with all below it.

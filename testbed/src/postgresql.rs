@@ -99,7 +99,7 @@ impl Postgresql {
         format!("postgresql://{USER}:{password}@{}/{DATABASE}", self.address)
     }
 
-    /// What a statement gives, as `psql` prints it without a frame: a row a line, columns parted by `|`.
+    /// The result of a statement, as `psql` prints it without a frame: a row a line, columns parted by `|`.
     ///
     /// # Errors
     /// [`Error::Measured`]: PostgreSQL refuses it, with what it said.
@@ -142,7 +142,7 @@ impl Drop for Postgresql {
     }
 }
 
-/// What a cluster is made of.
+/// The makings of a cluster.
 struct Within<'a> {
     programs: PathBuf,
     account: Option<Account>,
@@ -218,7 +218,7 @@ impl Within<'_> {
     }
 }
 
-/// What `pg_ctl` looks for too: `PM_STATUS_READY` of `utils/pidfile.h`.
+/// Whether a lock file says that the server is ready, which `pg_ctl` looks for too: `PM_STATUS_READY` of `utils/pidfile.h`.
 fn says_ready(lock_file: &str) -> bool {
     lock_file.lines().nth(7).map(str::trim) == Some("ready")
 }

@@ -1,4 +1,4 @@
-//! What `/proc` says about a program and everything below it: who they are, their processor time, their memory.
+//! Facts from `/proc` on a program and everything below it: who they are, their processor time, their memory.
 
 use rustix::process::Pid;
 use std::time::Duration;

@@ -51,7 +51,7 @@ impl Redis {
         Self::start_at(own_address()?, flags)
     }
 
-    /// The same at an address that was found before.
+    /// Starts it at an address that was found before.
     ///
     /// # Errors
     /// [`Error`], as [`Self::start`], or the address is taken.
@@ -113,7 +113,7 @@ impl Redis {
         })
     }
 
-    /// What it answers to a command: a word, a number, a text.
+    /// The answer to a command: a word, a number, a text.
     ///
     /// # Errors
     /// [`Error::Measured`]: an error of its own, or no answer.

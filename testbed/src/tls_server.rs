@@ -9,12 +9,12 @@ use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// What a server's TLS is like.
+/// The manner of a server's TLS.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner<'a> {
     /// The versions that it speaks.
     pub versions: &'a [&'static SupportedProtocolVersion],
-    /// What it agrees to by ALPN.
+    /// The protocols that it agrees to by ALPN.
     pub alpn: &'a [&'a str],
     /// Whether clients must show a certificate of the same authority.
     pub asks: bool,

@@ -1,7 +1,7 @@
 //! An independent witness of the machine: one thread pinned to each processor wakes every millisecond and notes when it could not,
 //! so that a stall of the machine is told from one of ours. What a stall means for a figure is left to who measures it.
 //!
-//! What it may say depends on what the system let it have. At ordinary priority a busy program of ours makes gaps too, so they excuse
+//! Its testimony depends on the post that the system gave it. At ordinary priority a busy program of ours makes gaps too, so they excuse
 //! nothing; a processor that no thread watches is no evidence of quiet.
 
 use crate::clock;
@@ -39,13 +39,13 @@ pub struct Witness {
 struct Watch {
     cpu: usize,
     thread: JoinHandle<()>,
-    /// What the system let it have.
+    /// The post that the system gave it.
     post: Post,
     /// When it last ran, in microseconds since the witness started.
     ran_us: Arc<AtomicU64>,
 }
 
-/// What the system let a thread of the witness have.
+/// The post that the system gave a thread of the witness.
 enum Post {
     /// Its processor, and the highest ordinary priority.
     Full,
@@ -55,7 +55,7 @@ enum Post {
     Absent(String),
 }
 
-/// What the witness as a whole can testify to.
+/// The standing of the witness as a whole: how much it can testify to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Standing {
     /// Gaps and steal on every processor.
@@ -63,7 +63,7 @@ pub enum Standing {
     Full,
     /// Gaps may be our own programs' doing: only steal is the machine's.
     StealOnly,
-    /// The same, and some processor was not watched: quiet was not seen.
+    /// Some processor was not watched: quiet was not seen, and only steal is the machine's.
     Blind,
 }
 
@@ -82,7 +82,7 @@ pub struct Mark {
     ticks: ProcessorTicks,
 }
 
-/// What the witness saw.
+/// A report of the witness.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Seen {
     /// Gaps longer than 5 ms, over all processors.
@@ -91,7 +91,7 @@ pub struct Seen {
     pub longest_s: f64,
     /// The share of processor time that the hypervisor gave to others.
     pub steal_share: f64,
-    /// What it could testify to.
+    /// Its standing at that time.
     pub standing: Standing,
 }
 
@@ -121,7 +121,7 @@ impl Witness {
         })
     }
 
-    /// What the system let it have, for the table.
+    /// Its posts, for the table.
     pub fn post(&self) -> String {
         let wanting: Vec<String> = self
             .watches
@@ -147,7 +147,7 @@ impl Witness {
         wanting.join("; ")
     }
 
-    /// What it can testify to: as much as the least of its threads.
+    /// Its standing: as much as the least of its threads.
     fn standing(&self) -> Standing {
         let of = |watch: &Watch| match watch.post {
             Post::Full => Standing::Full,
@@ -204,7 +204,7 @@ impl Witness {
         recent.copied().chain(unfinished).collect()
     }
 
-    /// What was seen since a mark.
+    /// The report on the time since a mark.
     pub fn since(&self, mark: &Mark) -> Seen {
         let gaps = self.gaps_since(mark);
         let lengths = gaps.iter().map(|gap| gap.length);
@@ -281,7 +281,7 @@ impl Seen {
         self.standing != Standing::Blind && !self.excuses()
     }
 
-    /// The same of whoever leaves out the times that stalls reach: hardly anything was stolen.
+    /// Whether the machine was quiet for a reader who leaves out the times that stalls reach: hardly anything was stolen.
     pub fn quiet_but_for_stalls(&self) -> bool {
         self.standing != Standing::Blind && self.steal_share < STEAL
     }

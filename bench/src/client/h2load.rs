@@ -11,7 +11,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     command
         .arg("-t1")
         .args(["-D", &job.seconds().to_string()])
-        .args(["-H", crate::server::authorization().trim()])
+        .args(["-H", &crate::server::authorization()])
         .arg(job.url());
     match job.target.protocol {
         Protocol::Http2 => command

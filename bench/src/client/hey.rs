@@ -11,7 +11,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     command
         .args(["-c", &CONNECTIONS.to_string()])
         .args(["-z", &format!("{}s", job.seconds())])
-        .args(["-H", crate::server::authorization().trim()]);
+        .args(["-H", &crate::server::authorization()]);
     if let Some(rate) = job.rate {
         command.args(["-q", &(rate / CONNECTIONS).to_string()]);
     }

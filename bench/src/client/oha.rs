@@ -23,7 +23,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     };
     command
         .args(["-z", &format!("{}s", job.seconds())])
-        .args(["-H", crate::server::authorization().trim()]);
+        .args(["-H", &crate::server::authorization()]);
     if let Some(rate) = job.rate {
         command.args(["-q", &rate.to_string()]);
     }

@@ -92,7 +92,7 @@ fn document() -> Value {
     json!({ "name": "step", "get": Work::Document.path(), "headers": { "X-User": "anna" } })
 }
 
-/// The same document, with two values of a row, one taken from the answer and two checks.
+/// A request for a document of JSON, with two values of a row, one taken from the answer and two checks.
 fn templated() -> Value {
     json!({
         "name": "step",

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// What a server is asked for at saturation.
+/// The requests that a server gets at saturation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
     /// The small answer that every server has.
@@ -33,7 +33,7 @@ impl Visit {
     }
 }
 
-/// What makes wrk send a document instead of a GET; `@document@` stands in a long string of Lua.
+/// The script with which wrk sends a document instead of a GET; `@document@` stands in a long string of Lua.
 const POST: &str = "\
 wrk.method = 'POST'
 wrk.headers['Content-Type'] = 'application/json'
@@ -73,14 +73,14 @@ fn program(bench: &Bench, length: Duration) -> Result<Command, Error> {
         // A server that is saturated may be slow; who waits counts what is answered, and no slowness as an error.
         .args(["--timeout", "60s"])
         .arg(format!("-d{}s", super::whole_seconds(length)))
-        .args(["-H", crate::server::authorization().trim()]);
+        .args(["-H", &crate::server::authorization()]);
     Ok(command)
 }
 
 /// How wrk begins to say how many answers were neither 2xx nor 3xx.
 const REFUSED: &str = "Non-2xx or 3xx responses: ";
 
-/// What wrk said in the end.
+/// The report of wrk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said {
     /// Requests that were answered.

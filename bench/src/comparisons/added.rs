@@ -1,4 +1,4 @@
-//! What a proxy adds to the response time at 10,000/s: one comparison of our generator, all proxies in every block, on the same arrivals.
+//! The response time that a proxy adds at 10,000/s: one comparison of our generator, all proxies in every block, on the same arrivals.
 
 use super::{Comparison, Findings, Round};
 use crate::Error;
@@ -31,7 +31,7 @@ const PROXIES: [(&str, Kind); 4] = [
     ("go", Kind::GoProxy),
 ];
 const OURS: Kind = PROXIES[0].1;
-/// What is compared, and what is aimed at.
+/// The percentiles that are compared, with the aim of each.
 const PERCENTILES: [(&str, &str); 2] = [("p50", "aim 30 µs"), ("p99", "aim 150 µs")];
 /// The arm without a proxy.
 const DIRECT: &str = "direct";
@@ -45,7 +45,7 @@ const FEWEST: usize = 3;
 /// How long a run may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(120);
 
-/// What a row says of which too few blocks stand.
+/// The verdict of a row of which too few blocks stand.
 const TOO_FEW: &str = "invalid: too few blocks";
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
@@ -95,7 +95,7 @@ fn absent(peer: Kind, side: (&str, &str)) -> Vec<Row> {
     PERCENTILES.map(row).to_vec()
 }
 
-/// What ours is held to beside a peer.
+/// The bar of ours beside a peer.
 fn bar(peer: Kind) -> Option<Bar> {
     (peer != Kind::GoProxy).then_some(NO_MORE)
 }

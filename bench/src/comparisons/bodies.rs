@@ -30,7 +30,7 @@ const PROXIES: [Kind; 4] = [
 ];
 const READERS: u32 = 20;
 const BODY_BYTES: u64 = 100_000_000;
-/// What each reader takes at most at a time, and how long it then waits: about 1 MB/s.
+/// The bytes that each reader takes at most at a time, and its pause behind them: about 1 MB/s.
 const BITE: usize = 65_536;
 const REST: Duration = Duration::from_millis(60);
 /// One MiB.

@@ -25,7 +25,7 @@ pub const COMPARISON: Comparison = Comparison {
 /// Ours first.
 const SIDES: [Kind; 2] = [Kind::Mock, Kind::WireMock];
 const RATE: u32 = 2_000;
-/// What the stub in `config/delayed.json` asks for, in microseconds.
+/// The delay of the stub in `config/delayed.json`, in microseconds.
 const DELAY_US: f64 = 5_000.0;
 /// As for every p99: that of the machine where it stands still for 1 % of the time.
 const TURNS: Turns = Turns {

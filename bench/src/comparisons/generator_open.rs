@@ -91,7 +91,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
     Ok(Findings::of(rows, &sides))
 }
 
-/// What notes call a side.
+/// The name of a side in notes.
 fn name(usage: Use) -> String {
     let rate = usage.rate.map(|rate| format!(" {rate}/s"));
     let pacing = usage.pacing.map(|pacing| format!(" {pacing}"));

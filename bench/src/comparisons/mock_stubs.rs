@@ -1,4 +1,4 @@
-//! What many stubs, and stubs that work for their answers, cost our mock beside itself with one that does not.
+//! The cost of many stubs, and of stubs that work for their answers, to our mock beside itself with one that does not.
 
 use super::{Comparison, Findings, Round};
 use crate::Error;
@@ -21,7 +21,7 @@ pub const COMPARISON: Comparison = Comparison {
     run,
 };
 
-/// What is measured: the name in the table, the setting, and what is asked for.
+/// The sides: the name in the table, the setting, and what is asked for.
 const SIDES: [(&str, Setting, Visit); 7] = [
     ("one stub", Setting::Plain, Visit::Constant),
     (

@@ -1,4 +1,4 @@
-//! What a scenario costs whose requests differ: a feeder, two values in each request, one taken from the answer, two checks. Ours beside
+//! The cost of a scenario whose requests differ: a feeder, two values in each request, one taken from the answer, two checks. Ours beside
 //! ours with a request that is always the same, to the same document.
 
 use super::{Comparison, Findings, Round};

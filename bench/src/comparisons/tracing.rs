@@ -1,4 +1,4 @@
-//! What spans cost our gateway: without tracing, with one request of a hundred sampled, and with all of them.
+//! The cost of spans to our gateway: without tracing, with one request of a hundred sampled, and with all of them.
 
 use super::{Comparison, Findings, Round};
 use crate::Error;

@@ -29,7 +29,7 @@ const TURNS: Turns = Turns {
 };
 const RATE: Bar = Bar::at_least(0.85).aiming_at(1.0);
 
-/// What was seen in one direction.
+/// The figures of one direction.
 #[derive(Debug, Clone, Copy)]
 struct Moved {
     megabytes_per_s: f64,

@@ -31,7 +31,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// What notes call it.
+    /// Its name in notes.
     fn name(self) -> String {
         let tls = match self.protocol {
             Protocol::Tls | Protocol::MutualTls => " over TLS",
@@ -103,7 +103,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
     Ok(Findings::of(rows, &sides))
 }
 
-/// What each further user adds, in kB, by round.
+/// The memory that each further user adds, in kB, by round.
 fn each_kilobytes(many: &Rounds, few: &Rounds, users: u32) -> Rounds {
     let pairs = many.iter().zip(few);
     pairs

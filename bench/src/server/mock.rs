@@ -10,16 +10,16 @@ use std::process::Command;
 /// The stub of every setting, which answers what all servers answer.
 const STUB: &str = include_str!("../../config/stub.json");
 
-/// What the mock has and does.
+/// A setting of the mock: its stubs and its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// One stub, and no journal.
     Plain,
-    /// The same with the journal that it has by default.
+    /// One stub, and the journal that it has by default.
     Journal,
     /// One stub, and so many before it that do not match.
     Among(u32),
-    /// The same in a file for each.
+    /// One stub, and so many before it that do not match, each in a file of its own.
     Files(u32),
     /// An answer from a template with three helpers.
     Template,

@@ -19,7 +19,7 @@ pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Erro
     start(site, include_str!("../../config/nginx-proxy.conf.in"))
 }
 
-/// The same answers on a second port, by another protocol. Its requests are counted on the first.
+/// Constant answers on two ports, on the second by another protocol. Its requests are counted on the first.
 pub(super) fn start_beside(
     site: &Site<'_>,
     protocol: Protocol,

@@ -80,7 +80,8 @@ impl TykGateway {
         })
     }
 
-    /// Sends requests one batch after the other, all of which must be answered with 200.
+    /// Sends requests one batch after the other, all of which must be answered with 200. By hand, for no library sends a batch before it
+    /// reads an answer.
     fn each(&self, count: u32, request: impl Fn(u32) -> String) -> Result<(), Error> {
         let failed = || Error::when("calling the gateway");
         let stream = TcpStream::connect(self.address).map_err(failed())?;

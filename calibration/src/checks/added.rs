@@ -19,7 +19,7 @@ pub const CHECK: Check = Check {
 
 /// The delay of both arms, in milliseconds.
 const BASE_MS: f64 = 1.0;
-/// What one arm adds, in milliseconds.
+/// The delay that one arm adds, in milliseconds.
 const ADDED_MS: f64 = 0.5;
 
 /// Seconds of load of an arm in a block: 500 exchanges a second give a median far steadier than what it differs by between blocks, and

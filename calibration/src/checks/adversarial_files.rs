@@ -1,5 +1,5 @@
-//! What strangers' files cost the commands that read them: for each format an input that is deep, wide or long, once as it is and once counted
-//! by callgrind, each beside a harmless file of the same format.
+//! The cost of strangers' files to the commands that read them: for each format an input that is deep, wide or long, once as it is and once
+//! counted by callgrind, each beside a harmless file of the same format.
 
 mod inputs;
 

@@ -1,5 +1,5 @@
-//! What strangers' requests cost the mock: for each matcher, helper and page an input that is deep, wide or long, once as the mock runs and
-//! once counted by callgrind, each beside a harmless request to the same mock.
+//! The cost of strangers' requests to the mock: for each matcher, helper and page an input that is deep, wide or long, once as the mock
+//! runs and once counted by callgrind, each beside a harmless request to the same mock.
 
 mod inputs;
 
@@ -72,7 +72,7 @@ fn instructions(bench: &Bench, input: &Input, more: Option<&Asked>) -> Result<f6
     counted.total()
 }
 
-/// One request on a connection of its own, and the answer to its end.
+/// One request on a connection of its own, and the answer to its end. By hand, for some inputs are larger than a library sends or reads.
 fn exchange(address: SocketAddr, asked: &Asked) -> Result<(), Error> {
     let answered = answer(address, asked);
     let status = answered.map_err(|e| Error::at_server("asking the mock", e))?;

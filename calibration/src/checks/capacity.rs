@@ -45,7 +45,7 @@ const SHORT: usize = 2;
 const HOLDING: f64 = 0.9;
 /// No interval may be wider, as a share of its lower end: what the searches are asked for.
 const WIDEST: f64 = 0.1;
-/// What a search may take, in seconds: all ten together a quarter of an hour.
+/// The time that a search may take, in seconds: all ten together a quarter of an hour.
 const BUDGET_S: u32 = 85;
 /// Exchanges that may fail.
 const ERRORS: f64 = 0.01;

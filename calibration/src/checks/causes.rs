@@ -56,7 +56,7 @@ const RIGHT: f64 = 0.9;
 /// All probes together may take so much of a processor.
 const PROBES: f64 = 0.005;
 
-/// What a run named.
+/// The cause that a run named.
 #[derive(Debug, Clone)]
 struct Named {
     kind: Option<String>,
@@ -190,7 +190,7 @@ fn through_subject(
     }))
 }
 
-/// What hands everything on.
+/// The words by which a subject hands everything on.
 const ONWARD: [&str; 2] = ["--upstream", "${upstream.host}:${upstream.port}"];
 
 /// So many a second over fifty connections, more than any subject carries.

@@ -20,7 +20,7 @@ pub const CHECK: Check = Check {
 /// ones would hardly ever be.
 const WARMUP_S: f64 = 0.5;
 
-/// What is asked of the target.
+/// The path that is asked of the target.
 const PATH: &str = "/json/valid";
 
 /// Figures that a report shows with their marks.
@@ -115,12 +115,12 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     )])
 }
 
-/// What the quiet runs said.
+/// A count of the quiet runs by their verdict.
 #[derive(Default)]
 struct Tally {
     /// How many of each kind.
     runs: [usize; KINDS.len()],
-    /// What was called wrong in each that was.
+    /// The alarms of each run that had some.
     alarmed: Vec<String>,
     /// In how many each criterion was looked at.
     criteria: BTreeMap<u64, usize>,

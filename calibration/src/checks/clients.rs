@@ -1,6 +1,6 @@
 //! Clients that nobody here wrote drive our mock, unmodified: WireMock's Java client, Python's `wiremock`, npm's `wiremock-captain`.
 //!
-//! What they do stands in `calibration/clients/`: a program for each, which prints `ok NAME` or `failed NAME: why` for every step. They come from
+//! Their steps stand in `calibration/clients/`: a program for each, which prints `ok NAME` or `failed NAME: why` for every step. They come from
 //! `bench/peers/install`.
 
 use super::Check;
@@ -20,7 +20,7 @@ pub const CHECK: Check = Check {
 struct Client {
     /// Its name in `bench/peers/install`.
     tool: &'static str,
-    /// What must be there, below `target/peers`, and what is run: the program, its arguments before the port.
+    /// The file that must be there, below `target/peers`, and the command: the program, its arguments before the port.
     needs: &'static str,
     program: fn(&Path) -> Command,
     script: &'static str,
@@ -84,7 +84,7 @@ fn drive(bench: &Bench, client: &Client, what: &str) -> Result<Vec<Bar>, Error> 
     Ok(vec![steps.judged(what)])
 }
 
-/// What a program says of its steps.
+/// The report of a program on its steps.
 pub(super) struct Steps {
     /// How many were done, and what was wrong with the others.
     pub(super) measured: String,

@@ -34,7 +34,7 @@ const UNASKED: u8 = 0;
 const DONE: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// What the clients have seen.
+/// The observations of the clients.
 struct Seen {
     gets: AtomicU64,
     /// GETs that were not answered with 200.

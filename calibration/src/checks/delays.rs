@@ -158,7 +158,7 @@ fn lateness(times: &TimeHistogram, millis: u32, gap: u32) -> Result<Bar, Error> 
     ))
 }
 
-/// What the mock itself says of all its delays: what of their lateness is not in it came on the way to the generator.
+/// The lateness of all delays by the mock itself: lateness that is not in it came on the way to the generator.
 fn own_lateness(metrics: &str) -> Result<Bar, Error> {
     let within = |bound: &str| -> f64 {
         let samples = metrics.lines().filter_map(|line| line.rsplit_once(' '));

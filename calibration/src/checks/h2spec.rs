@@ -41,7 +41,7 @@ static TARGETS: [Target; 4] = [
     Target::Mock(Transport::Tls),
 ];
 
-/// What is asked for: an answer that has a body.
+/// The path that is asked for: its answer has a body.
 const PATH: &str = "/json/valid";
 /// The longest that all cases take; each that waits in vain takes two seconds.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -53,7 +53,7 @@ const CASES: usize = 140;
 /// malformed one: it is answered 400, and then the connection ends. (RFC 9113 §3.4 wants it to end, and allows it to end without a GOAWAY.)
 const OF_HTTP1: &str = "http2/3.5 Sends invalid connection preface";
 
-/// What came of the cases.
+/// The results of the cases.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Results {
     passed: usize,

@@ -28,7 +28,7 @@ const UNDER_WAY_S: f64 = DELAY + 0.3;
 const CONNECTIONS: u32 = 12_000;
 /// Of ten thousand under way, so many are enough: some are a little early or late.
 const ENOUGH: f64 = 9_900.0;
-/// What the p99 may have more than the delay.
+/// The time by which the p99 may exceed the delay.
 const ADDED: f64 = 0.005;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {

@@ -18,11 +18,11 @@ pub const CHECK: Check = Check {
 
 /// By how many bytes a mock may grow.
 const GROWTH: f64 = 50e6;
-/// What the journal keeps, of short requests.
+/// The entries that the journal keeps, of short requests.
 const ENTRIES: u64 = 10_000;
 /// Bytes of a body.
 const BODY: usize = 4_000;
-/// What it keeps at least with bodies: each shard has its own part of the memory, and may have got few requests.
+/// The entries that it keeps at least with bodies: each shard has its own part of the memory, and may have got few requests.
 const FEWEST: u64 = 4_000;
 /// Requests that warm up nothing but the mock: its code is read, its buffers are there, its journal is as good as empty.
 const FIRST: u32 = 100;
@@ -52,7 +52,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Ok(bars.collect())
 }
 
-/// What one mock is asked.
+/// The part of one mock: its requests and its limits.
 struct Part {
     name: &'static str,
     requests: u32,

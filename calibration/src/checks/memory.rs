@@ -30,7 +30,7 @@ const EVERY: Duration = Duration::from_millis(200);
 struct Memory {
     /// All that is resident; the kernel keeps this maximum itself.
     resident: f64,
-    /// What the process wrote: heap and stacks, without pages of files.
+    /// Memory that the process wrote: heap and stacks, without pages of files.
     own: f64,
 }
 

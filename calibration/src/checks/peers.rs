@@ -1,4 +1,4 @@
-//! The same freeze beside other load generators: what each reports of a target that stands still in the middle of its run.
+//! A freeze beside other load generators: the report of each of a target that stands still in the middle of its run.
 //!
 //! One file per tool; a new way to call one is its line in [`PEERS`], a new tool its file and its lines in `bench/peers/install`,
 //! from where they come. What they report is shown beside the truth; only Plimsoll's own figures are judged.
@@ -34,7 +34,7 @@ pub const CHECK: Check = Check {
 const RATE: u32 = 2000;
 /// Connections or users of every tool.
 const CONNECTIONS: u32 = 50;
-/// What is asked of the mock.
+/// The path that is asked of the mock.
 const PATH: &str = "/json/valid";
 /// How long a tool may take to send its first request, and to end after its load.
 const OVERHEAD: Duration = Duration::from_secs(60);
@@ -55,14 +55,14 @@ struct Peer {
     read: fn(&str) -> Option<Reported>,
 }
 
-/// What its user reads. Times in seconds.
+/// The figures that its user reads. Times in seconds.
 #[derive(Debug, PartialEq)]
 struct Reported {
     requests: u64,
     p95: f64,
     p99: f64,
     max: f64,
-    /// What it says about requests that it should have sent; empty if nothing.
+    /// Its words about requests that it should have sent; empty if it has none.
     beside: String,
 }
 

@@ -36,14 +36,14 @@ const RATE: u32 = 2_000;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// When Redis leaves, in the time that is measured.
 const LEAVES: Duration = Duration::from_millis(1_500);
-/// What clients are promised. Rounds that differ by more than what is to be told apart say nothing.
+/// The promise to clients. Rounds that differ by more than what is to be told apart say nothing.
 const PROMISE: Promise = Promise {
     longer: 0.10,
     noise: 0.10,
     may_fail: 0.0,
 };
 
-/// What one load found.
+/// The findings of one load.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     /// In seconds.

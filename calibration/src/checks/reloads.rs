@@ -38,7 +38,7 @@ const REQUEST: &str = "GET /asked HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// The shards, in the order in which everybody moves through them.
 const SHARDS: [&str; 2] = ["eu", "us"];
 
-/// What a generation consists of. Each reload makes the next one: all of them change the route, every fourth each of the others.
+/// A generation of the gateway's files. Each reload makes the next one: all of them change the route, every fourth each of the others.
 #[derive(Clone, Copy)]
 struct Generation(u64);
 
@@ -91,7 +91,7 @@ impl Generation {
     }
 }
 
-/// What the clients and the one who reloads know of each other.
+/// The shared knowledge of the clients and the one who reloads.
 #[derive(Default)]
 struct Seen {
     asked: AtomicU64,
@@ -316,7 +316,7 @@ fn caller(authority: &Authority, number: usize) -> Result<Arc<ClientConfig>, Err
     showing(authority, &issued(authority, number)?)
 }
 
-/// The same with this certificate.
+/// How a client connects, who shows this certificate and takes up no session.
 fn showing(authority: &Authority, issued: &Issued) -> Result<Arc<ClientConfig>, Error> {
     let Issued {
         certificate, key, ..

@@ -40,7 +40,7 @@ pub const GATEWAY: Check = Check {
     run: |bench| attack_all(bench, Kind::Gateway),
 };
 
-/// What the others' p99 makes of the same attacks elsewhere, on the same machine.
+/// Attacks on another server of the same machine: the p99 of its other clients is shown beside.
 pub const NGINX: Check = Check {
     name: "robust-nginx",
     about: "nginx among the same clients, shown beside",
@@ -63,7 +63,7 @@ struct Case {
     when: When,
     patience: Patience,
     begin: Begin,
-    /// What must have come of each round.
+    /// The condition on each round.
     told: Told,
 }
 
@@ -87,7 +87,7 @@ trait Attack {
     fn end(self: Box<Self>) -> Result<String, Error>;
 }
 
-/// What must have come of a round, and who says so.
+/// A condition on a round, and who says that it held.
 #[derive(Debug, Clone, Copy)]
 enum Told {
     /// The server counted at least so many of this.
@@ -132,7 +132,7 @@ struct Turn {
 }
 
 impl Case {
-    /// What the others are promised.
+    /// The promise to the others.
     fn promise(&self) -> Promise {
         Promise {
             longer: 0.20,
@@ -201,13 +201,13 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Error> {
     Ok(bars)
 }
 
-/// What the other clients had.
+/// The figures of the other clients.
 struct Others {
     /// The p99 of their response times in seconds.
     p99: f64,
     /// The share of their exchanges that failed.
     failed: f64,
-    /// What the machine did meanwhile.
+    /// The witness's report on that time.
     seen: Seen,
 }
 
@@ -235,7 +235,7 @@ fn begin_others(bench: &Bench, server: &Server) -> Result<Running, Error> {
     bench.start(&measure(server.address, "/json/valid", load), SECONDS)
 }
 
-/// What came of every round. `words`: of the last one; `lives`: whether the server answers afterwards.
+/// The bar of every round's outcome. `words`: of the last one; `lives`: whether the server answers afterwards.
 fn outcome_bar(
     name: &str,
     told: Told,
@@ -261,7 +261,7 @@ fn outcome_bar(
 }
 
 impl Told {
-    /// What must have come of every round.
+    /// The condition on every round, in words.
     fn demand(self) -> String {
         match self {
             Self::AtLeast(counter, least) => format!("at least {least} counted as {counter:?}"),

@@ -1,4 +1,4 @@
-//! The same against the same: a comparison must not find what is not there.
+//! A target against itself: a comparison must not find what is not there.
 
 use super::Check;
 use crate::bar::Bar;
@@ -39,7 +39,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Ok(bars.collect())
 }
 
-/// What all comparisons say of one figure.
+/// The bar of one figure over all comparisons.
 fn bar(what: String, index: usize, done: &[Repetition<[String; 2]>]) -> Bar {
     let verdicts = done
         .iter()

@@ -43,7 +43,7 @@ enum Manner {
     Leaves,
 }
 
-/// What the clients have seen.
+/// The observations of the clients.
 #[derive(Default)]
 struct Seen {
     answered: AtomicU64,

@@ -45,7 +45,7 @@ static EXCUSED: [(&str, &str); 4] = [
     ),
 ];
 
-/// What it found above LOW.
+/// Its findings above LOW.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Findings {
     looked_at: usize,

@@ -22,7 +22,7 @@ pub const CHECK: Check = Check {
 /// Share of the files that must load, in percent.
 const MUST_LOAD: usize = 60;
 
-/// What is judged.
+/// The sort of a file, by which it is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
     Definition,
@@ -113,7 +113,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// What a file is. A configuration that is no JSON is known by its name.
+/// The sort of a file. A configuration that is no JSON is known by its name.
 fn sort(path: &Path) -> Option<Sort> {
     let text = fs::read_to_string(path).ok()?;
     let name = path.file_name()?.to_string_lossy();

@@ -55,7 +55,7 @@ struct Running {
     _process: Process,
 }
 
-/// What runs for it.
+/// The program of an upstream.
 enum Process {
     #[expect(dead_code, reason = "held, so that it ends with this")]
     Foreign(Foreign),

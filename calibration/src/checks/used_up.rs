@@ -16,7 +16,7 @@ pub const CHECK: Check = Check {
     run,
 };
 
-/// What the server does in a second.
+/// The requests that the server answers in a second.
 const PER_S: f64 = 200.0;
 /// By how much of it a throughput may be wrong.
 const SHARE: f64 = 0.02;
@@ -24,7 +24,7 @@ const SHARE: f64 = 0.02;
 const SECONDS: [f64; 4] = [1.1, 1.5, 2.8, 3.54];
 /// Searches, of which all but one must hold the truth; the short form makes one.
 const SEARCHES: usize = 5;
-/// What a search may take, in seconds.
+/// The time that a search may take, in seconds.
 const BUDGET_S: u32 = 90;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
@@ -44,9 +44,9 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Ok(bars)
 }
 
-/// What is looked at in one load.
+/// The figure that is looked at in one load.
 enum Part {
-    /// What is answered in so many seconds.
+    /// The answers per second, over so many seconds.
     Throughput(f64),
     /// A p99 that must not be called kept.
     Unanswered(Unanswered),

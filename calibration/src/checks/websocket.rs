@@ -1,7 +1,7 @@
 //! A client and a server of WebSocket that nobody here wrote, PyPI's `websockets`, with our gateway between. It comes from
 //! `bench/peers/install websockets`.
 //!
-//! What they do stands in `calibration/clients/websocket.py` and `calibration/upstreams/websocket.py`. Beside, the same steps without the
+//! Their steps stand in `calibration/clients/websocket.py` and `calibration/upstreams/websocket.py`. Beside, the same steps without the
 //! gateway: they show, and nothing must hold of them.
 
 use super::Check;
@@ -21,7 +21,7 @@ pub const CHECK: Check = Check {
     run,
 };
 
-/// What stands between client and server.
+/// The program between client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     Gateway(Transport),

@@ -21,15 +21,15 @@ pub const CHECK: Check = Check {
 
 /// Tests of which the real server passes 741 in the same place.
 const MUST_PASS: usize = 716;
-/// What may fail, a line each: class, test, why.
+/// The tests that may fail, a line each: class, test, why.
 const KNOWN: &str = include_str!("../../wiremock/failures.txt");
 /// The classes that are run, a line for each process that runs some: options of Java's, and their names.
 const CLASSES: &str = include_str!("../../wiremock/classes.txt");
 
-/// What became of the tests of a class, by their names.
+/// The fates of the tests of a class, by their names.
 type Class = BTreeMap<String, Fate>;
 
-/// What became of a test.
+/// The fate of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fate {
     Passed,
@@ -129,7 +129,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What of Java's own the tests reach into.
+/// Java's own packages that the tests reach into.
 const OPENED: [&str; 3] = [
     "--add-exports=java.base/sun.security.x509=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",

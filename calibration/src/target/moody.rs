@@ -18,7 +18,7 @@ pub struct Moody {
     executions: Arc<Executions>,
 }
 
-/// What was executed.
+/// A count of the requests that were executed.
 pub struct Executions {
     gets: AtomicU64,
     /// By the number in its path `/post/NUMBER`.

@@ -22,7 +22,7 @@ pub struct SingleServer {
     server: JoinHandle<Path>,
 }
 
-/// What Lindley's recursion gives for the arrivals that really came.
+/// The path of the queue by Lindley's recursion, for the arrivals that really came.
 #[derive(Debug, Clone, Default)]
 pub struct Path {
     /// When the first one came.

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What there is no token for.
+/// The answer to a request for which there is no token.
 const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 /// From a request to its answer: long beside what the generator itself may be late by.
 const TAKES: Duration = Duration::from_millis(4);

@@ -188,7 +188,7 @@ fn shapes(size: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What only YAML has.
+/// Inputs of what only YAML has.
 fn lines(size: usize) -> Vec<Input> {
     let of = |what: &str, text: String| Input {
         what: format!("YAML, {what}"),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub struct Input {
     pub what: String,
     pub stubs: Vec<Value>,
-    /// What the journal has to search.
+    /// The requests before it, which the journal has to search.
     pub before: Vec<Asked>,
     pub asked: Asked,
 }
@@ -93,7 +93,7 @@ impl Asked {
 /// The content type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What no stub of these answers, and what costs nothing.
+/// A request that no stub of these answers, and that costs nothing.
 pub fn harmless() -> Asked {
     Asked::get("/json/valid")
 }

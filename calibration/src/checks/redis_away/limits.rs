@@ -1,4 +1,4 @@
-//! What a key may do while Redis is away: its rate and its quota hold, and one that is withdrawn opens nothing any more.
+//! The limits of a key while Redis is away: its rate and its quota hold, and one that is withdrawn opens nothing any more.
 
 use super::setting::{Said, Setting};
 use crate::Wait;

@@ -1,30 +1,30 @@
-//! What stands around a gateway of Tyk's files: its Redis, a mock behind it, and whoever asks it or its control API.
+//! The surroundings of a gateway of Tyk's files: its Redis, a mock behind it, and whoever asks it or its control API.
 //!
 //! Redis writes what it has taken to a file before it says so. So one that is killed comes back with it, and a record that is missing
 //! then was lost by the gateway.
 
 use crate::Wait;
-use crate::asking::{self, Answer};
 use crate::bench::{Bench, Error};
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use crate::redis::Redis;
 use plimsoll_base::counters::Counter;
+use plimsoll_testbed::http::{Answer, Request};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// The key of the load, whose limits are out of its reach.
 pub const KEY: &str = "key-of-the-load";
-/// What is asked for.
+/// The path of the load.
 pub const PATH: &str = "/json/valid";
 
 /// Of the control API.
 const SECRET: &str = "sesame-of-the-operator";
 /// Where Tyk's gateway puts its records, and tyk-pump takes them from.
 const LIST: &str = "analytics-tyk-system-analytics";
-/// What has Redis keep everything on disk, without rewriting its file during a load.
+/// Flags by which Redis keeps everything on disk, without rewriting its file during a load.
 const KEPT: [&str; 6] = [
     "--appendonly",
     "yes",
@@ -52,7 +52,7 @@ pub enum Manner {
 }
 
 impl Manner {
-    /// What the table calls it.
+    /// Its name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hangs => "Redis hangs (SIGSTOP)",
@@ -61,7 +61,7 @@ impl Manner {
     }
 }
 
-/// What `/hello` says of Redis.
+/// The state of Redis by `/hello`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
     Pass,
@@ -192,10 +192,11 @@ impl Setting {
 
     /// One request with a key: its status.
     pub fn ask(&mut self, key: &str) -> Result<u16, Error> {
-        let request = format!(
-            "GET {PATH} HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\nConnection: close\r\n\r\n"
-        );
-        let status = self.exchange(&request)?.status;
+        let request = Request {
+            fields: &[("Authorization", key)],
+            ..Request::get(PATH)
+        };
+        let status = self.exchange(request)?.status;
         self.refused += u64::from(status != 200);
         Ok(status)
     }
@@ -235,9 +236,8 @@ impl Setting {
     }
 
     fn hello(&self) -> Result<Said, Error> {
-        let answer =
-            self.exchange("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
-        let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let answer = self.exchange(Request::get("/hello"))?;
+        let said: Value = serde_json::from_str(&answer.body).unwrap_or_default();
         match said["details"]["redis"]["status"].as_str() {
             Some("pass") => Ok(Said::Pass),
             Some("fail") => Ok(Said::Fail),
@@ -247,11 +247,13 @@ impl Setting {
 
     /// One call of the control API, which must be granted.
     fn call(&self, method: &str, path: &str, body: &str) -> Result<Value, Error> {
-        let length = body.len();
-        let answer = self.exchange(&format!(
-            "{method} {path} HTTP/1.1\r\nHost: a\r\nX-Tyk-Authorization: {SECRET}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-        ))?;
-        let said = String::from_utf8_lossy(&answer.body);
+        let answer = self.exchange(Request {
+            method,
+            path,
+            fields: &[("X-Tyk-Authorization", SECRET)],
+            body,
+        })?;
+        let said = answer.body;
         match answer.status {
             200 => Ok(serde_json::from_str(&said).unwrap_or_default()),
             status => Err(Error::Measured(format!(
@@ -260,11 +262,8 @@ impl Setting {
         }
     }
 
-    fn exchange(&self, request: &str) -> Result<Answer, Error> {
-        let asked = TcpStream::connect(self.address).and_then(|mut stream| {
-            stream.set_read_timeout(Some(ANSWER))?;
-            asking::ask(&mut stream, request)
-        });
+    fn exchange(&self, request: Request<'_>) -> Result<Answer, Error> {
+        let asked = request.ask(self.address, ANSWER);
         asked.map_err(|error| Error::at_server("asking the gateway", error))
     }
 }

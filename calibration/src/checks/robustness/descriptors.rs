@@ -31,7 +31,7 @@ pub const CASE: Case = Case {
 struct Exhausted {
     pid: Pid,
     address: SocketAddr,
-    /// What it was before.
+    /// The limit as it was before.
     limit: Rlimit,
     held: Held,
 }

@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What the table calls it.
+    /// Its name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mock => "mock",
@@ -60,7 +60,7 @@ pub struct Server {
     descriptors: usize,
 }
 
-/// What runs for it.
+/// The processes of a server.
 enum Process {
     Ours {
         child: Child,
@@ -221,7 +221,8 @@ fn nginx(patience: Patience) -> Result<(SocketAddr, Pid, Process), Error> {
     Ok((nginx.address(), nginx.worker()?, Process::Nginx(nginx)))
 }
 
-/// One request on a connection of its own, and whatever comes within `patience`.
+/// One request on a connection of its own, and whatever comes within `patience`. By hand, for a server without descriptors may answer before
+/// it is asked.
 pub fn ask(address: SocketAddr, patience: Duration) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(patience))?;

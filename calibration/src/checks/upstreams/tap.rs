@@ -20,10 +20,10 @@ struct Link {
     forgotten: bool,
 }
 
-/// What of a link goes one way.
+/// The bytes of a link in one direction.
 type Side = fn(&mut Link) -> &mut Vec<u8>;
 
-/// What went out on a connection.
+/// The bytes that went out on a connection.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sent {
     /// Method and target of every whole request.
@@ -122,8 +122,8 @@ fn relay(
     Ok(())
 }
 
-/// What is wrong with an upstream that was sent these bytes and answered so: it must have answered every request, and nothing else. What it refused,
-/// for a method that it does not know for instance, it does not name.
+/// Checks an upstream that was sent these bytes and answered so; the error says what is wrong: it must have answered every request, and
+/// nothing else. What it refused, for a method that it does not know for instance, it does not name.
 fn agree(sent: &[u8], answered: &[u8]) -> Result<(), String> {
     let sent = requests(sent)?;
     let answers = answers(answered);

@@ -1,4 +1,4 @@
-//! What each format has of its own, valid and over and over: steps, routes, rights, rows.
+//! The parts that each format has of its own, valid and over and over: steps, routes, rights, rows.
 
 use super::{Input, Reader, repeated};
 
