@@ -3,7 +3,7 @@
 use super::{Comparison, Round};
 use crate::client::{Kind, Protocol};
 use crate::closed::{Closed, compare};
-use crate::row::Bar;
+use crate::report::row::Bar;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "generator-closed",

@@ -2,7 +2,7 @@
 
 use super::{Site, announced};
 use crate::Error;
-use crate::program::Program;
+use crate::bench::program::Program;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::process::Command;
