@@ -7,6 +7,7 @@ pub mod announcement;
 pub mod authority;
 pub mod child;
 pub mod clock;
+pub mod committed;
 mod error;
 pub mod executable;
 pub mod host;

@@ -256,15 +256,7 @@ fn every_injection_profile_has_a_form_that_is_taken() {
 /// `UPDATE=1 cargo test -p plimsoll-experiment --test experiment` writes the schema anew.
 #[test]
 fn the_committed_schema_is_current() {
-    let path = Path::new("schema/experiment.schema.json");
-    let current = format!("{:#}\n", plimsoll_experiment::schema());
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, &current).unwrap();
-    }
-    let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        committed == current,
-        "{} is not current: run this test with UPDATE=1",
-        path.display()
-    );
+    let schema = format!("{:#}\n", plimsoll_experiment::schema());
+    let file = "schema/experiment.schema.json";
+    plimsoll_testbed::committed::check(env!("CARGO_MANIFEST_DIR"), file, &schema);
 }

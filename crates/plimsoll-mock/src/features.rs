@@ -11,7 +11,7 @@ use plimsoll_wiremock::stub::read_document;
 use plimsoll_wiremock::surroundings::Surroundings;
 use plimsoll_wiremock::template::Template;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 const INTRODUCTION: &str = "# WireMock, feature by feature
 
@@ -213,16 +213,11 @@ fn is_named(name: &str) -> bool {
 
 #[test]
 fn the_page_is_what_the_mock_does() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/wiremock.md");
-    let page = page();
-    let current = std::fs::read_to_string(&path).unwrap_or_default();
-    let (own, flags) = current.split_at(current.find(FLAGS).unwrap_or(current.len()));
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, page + flags).unwrap();
-        return;
-    }
-    let same = own == page;
-    assert!(same, "docs/wiremock.md is not what UPDATE=1 would write");
+    let (here, file) = (env!("CARGO_MANIFEST_DIR"), "../../docs/wiremock.md");
+    let current = std::fs::read_to_string(Path::new(here).join(file)).unwrap_or_default();
+    // The rest of the page is the command's.
+    let flags = &current[current.find(FLAGS).unwrap_or(current.len())..];
+    plimsoll_testbed::committed::check(here, file, &format!("{}{flags}", page()));
 }
 
 #[test]

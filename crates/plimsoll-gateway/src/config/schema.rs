@@ -25,23 +25,13 @@ pub fn shard_map_schema() -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testbed::committed;
+
     #[test]
     fn the_committed_schema_is_current() {
-        if std::env::var_os("UPDATE").is_some() {
-            std::fs::write("schema/gateway.schema.json", super::schema()).unwrap();
-            let map = super::shard_map_schema();
-            std::fs::write("schema/shard-map.schema.json", map).unwrap();
-            return;
-        }
-        let committed = include_str!("../../schema/gateway.schema.json");
-        assert!(
-            committed == super::schema(),
-            "schema/gateway.schema.json is not what UPDATE=1 would write"
-        );
-        let committed = include_str!("../../schema/shard-map.schema.json");
-        assert!(
-            committed == super::shard_map_schema(),
-            "schema/shard-map.schema.json is not what UPDATE=1 would write"
-        );
+        let here = env!("CARGO_MANIFEST_DIR");
+        committed::check(here, "schema/gateway.schema.json", &super::schema());
+        let map = super::shard_map_schema();
+        committed::check(here, "schema/shard-map.schema.json", &map);
     }
 }

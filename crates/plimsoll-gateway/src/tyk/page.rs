@@ -3,7 +3,6 @@
 
 use crate::tyk_fields::{CONF, Class, DEFINITION, Field, Kind, POLICY, SESSION};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 const INTRODUCTION: &str = "# Tyk, field by field
 
@@ -83,15 +82,8 @@ fn row(page: &mut String, Field(path, class, note): &Field) {
 
 #[test]
 fn the_page_is_what_the_gateway_does() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tyk.md");
-    let page = page();
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, page).unwrap();
-        return;
-    }
-    let current = std::fs::read_to_string(path).unwrap_or_default();
-    let same = current == page;
-    assert!(same, "docs/tyk.md is not what UPDATE=1 would write");
+    let here = env!("CARGO_MANIFEST_DIR");
+    plimsoll_testbed::committed::check(here, "../../docs/tyk.md", &page());
 }
 
 /// A document in which only the field at `path` is there, with a value that no field has.

@@ -13,18 +13,8 @@ pub fn schema() -> Value {
 mod tests {
     #[test]
     fn the_committed_schema_is_current() {
-        if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(
-                "schema/figures.schema.json",
-                format!("{:#}\n", super::schema()),
-            )
-            .unwrap();
-            return;
-        }
-        let committed = include_str!("../../schema/figures.schema.json");
-        assert!(
-            committed == format!("{:#}\n", super::schema()),
-            "schema/figures.schema.json is not what UPDATE=1 would write"
-        );
+        let schema = format!("{:#}\n", super::schema());
+        let file = "schema/figures.schema.json";
+        plimsoll_testbed::committed::check(env!("CARGO_MANIFEST_DIR"), file, &schema);
     }
 }

@@ -3,12 +3,17 @@
 use crate::fixture;
 use plimsoll_report::record::Summary;
 use plimsoll_report::render::json;
+use plimsoll_testbed::committed;
 use serde_json::Value;
 use std::path::Path;
 
 #[test]
 fn the_committed_schema_is_the_types_own() {
-    check("schema/summary.schema.json", &schema_text());
+    committed::check(
+        env!("CARGO_MANIFEST_DIR"),
+        "schema/summary.schema.json",
+        &schema_text(),
+    );
 }
 
 #[test]
@@ -124,21 +129,7 @@ fn schema_text() -> String {
     format!("{:#}\n", plimsoll_report::schema::summary())
 }
 
-/// Compares a committed file with what it must hold. What it must hold is left in the build directory.
-fn check(path: &str, expected: &str) {
-    let name = Path::new(path).file_name().unwrap();
-    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&made, expected).unwrap();
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    let found = std::fs::read_to_string(&committed).unwrap_or_default();
-    assert!(
-        found == expected,
-        "{path} is not what the code makes: read the difference, then copy {}",
-        made.display()
-    );
-}
-
-/// Problem of a committed example, if it has one. Like [`check`], but figures may differ in their last digits, as mathematical functions do between machines.
+/// Problem of a committed example, if it has one. Like [`committed::check`], but figures may differ in their last digits, as mathematical functions do between machines.
 fn check_example(name: &str, expected: &str) -> Option<String> {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&made, expected).unwrap();

@@ -6,7 +6,7 @@
 use super::super::Args;
 use super::{FLAGS, FlagEffect};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The names of the flags that WireMock 3.13.2 tells with `--help`, one a line.
 const HELP: &str = include_str!("help.txt");
@@ -86,17 +86,11 @@ fn part() -> String {
 
 #[test]
 fn the_flags_of_the_page_are_those_of_the_command() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/wiremock.md");
-    let current = std::fs::read_to_string(&path).unwrap();
-    let (before, own) = current.split_at(current.find(BEGIN).unwrap_or(current.len()));
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, before.to_owned() + &part()).unwrap();
-        return;
-    }
-    assert!(
-        own == part(),
-        "the flags of docs/wiremock.md are not what UPDATE=1 would write"
-    );
+    let (here, page) = (env!("CARGO_MANIFEST_DIR"), "../../docs/wiremock.md");
+    let current = std::fs::read_to_string(Path::new(here).join(page)).unwrap();
+    // The rest of the page is the mock's.
+    let before = &current[..current.find(BEGIN).unwrap_or(current.len())];
+    plimsoll_testbed::committed::check(here, page, &format!("{before}{}", part()));
 }
 
 #[test]
