@@ -1,6 +1,6 @@
 //! Parameters, fields and cookies, many or long.
 
-use super::{Asked, FORM, Input, repeated, template};
+use super::{Asked, FORM, Input, repeated};
 use serde_json::{Value, json};
 
 #[expect(clippy::too_many_lines, reason = "a table of inputs")]
