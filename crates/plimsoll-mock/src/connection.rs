@@ -5,6 +5,7 @@
 //! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
 mod deliver;
+mod output;
 
 use crate::admin;
 use crate::exchange::{Call, Decision, Exchange, LATE_BODY};
@@ -13,6 +14,7 @@ use crate::kept_body::{Full, KeptBody};
 use crate::metrics::Known;
 use crate::shard::Shard;
 use deliver::Broken;
+use output::Unwritten;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::server::{Begun, ConnectionSlot, DrainBegins, Handshake, Head, Spoken, secure};
 use plimsoll_http::tls::ServerTls;
@@ -169,14 +171,6 @@ struct Connection<'a> {
     /// Whether the connection closes after what is queued.
     ends: bool,
     shard: &'a Rc<Shard>,
-}
-
-/// An answer that is queued.
-#[derive(Debug, Clone, Copy)]
-struct Unwritten {
-    /// When its request was.
-    received: Instant,
-    place: Known,
 }
 
 impl Connection<'_> {
@@ -344,14 +338,6 @@ impl Connection<'_> {
         decision
     }
 
-    /// Notes that the answer to the current request waits to be written.
-    fn answer_is_queued(&mut self) {
-        self.unwritten.push(Unwritten {
-            received: self.received,
-            place: self.place,
-        });
-    }
-
     async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
         self.place = None;
         let call = Call::of(self.shard, self.http.requests.head(), self.channel.scheme);
@@ -408,68 +394,6 @@ impl Connection<'_> {
         let deadline = Instant::now() + delay;
         self.flush().await?;
         Ok(self.shard.timer.sleep_until(deadline).await?)
-    }
-
-    /// Queues an answer; a long one is written piece by piece, and queued only with its last.
-    async fn queue(&mut self, answer: &Answer, form: Form) -> Result<(), Trouble> {
-        self.ends |= answer.closes();
-        if form.extent == Extent::Whole && answer.is_long() {
-            answer.append_head(self.http.output.buffer(), form.persistence);
-            let mut next = Some(0);
-            while let Some(from) = next {
-                next = answer.append_piece(self.http.output.buffer(), from);
-                if next.is_some() {
-                    self.flush().await?;
-                    // A client that takes much takes turns with the others.
-                    tokio::task::yield_now().await;
-                }
-            }
-        } else {
-            answer.append_to(self.http.output.buffer(), form);
-        }
-        self.answer_is_queued();
-        Ok(())
-    }
-
-    /// Writes what is queued.
-    async fn flush(&mut self) -> Result<(), Trouble> {
-        if self.http.output.queued() == 0 {
-            return Ok(());
-        }
-        let counters = &self.shard.counters;
-        let answers = self.unwritten.len() as u64;
-        counters.add(Counter::Served, answers);
-        let written = self.write().await;
-        if written.is_ok() {
-            let now = Instant::now();
-            self.quiet_since = now;
-            let metrics = &self.shard.shared.metrics;
-            for answer in &self.unwritten {
-                let time = now.duration_since(answer.received);
-                counters.record(time);
-                metrics.served(self.shard.index, answer.place, time);
-            }
-        } else {
-            counters.withdraw(Counter::Served, answers);
-        }
-        self.unwritten.clear();
-        written
-    }
-
-    /// Hands what is queued to the system, for as long as the client takes some of it.
-    async fn write(&mut self) -> Result<(), Trouble> {
-        let mut patience = Patience::new(self.shard.shared.timeouts.body);
-        let output = &mut self.http.output;
-        let all = output.queued();
-        loop {
-            let wait = Wait::new(patience.allowance((all - output.queued()) as u64));
-            let some = output.flush_some();
-            let some = self.watch.until(|| wait.deadline(), some).await;
-            if !some.map_err(|Elapsed| Trouble::Unread)?? {
-                return Ok(());
-            }
-            patience.waited(wait.time());
-        }
     }
 
     /// Ends the connection after its last answer.

@@ -7,14 +7,14 @@
 )]
 
 pub mod held;
+mod second;
 
 pub use held::{CAPACITY, LEVELS};
+use second::{add_second, component_row, group_row, load_row, sample, times};
 
 use indexmap::IndexMap;
-use plimsoll_base::histogram::TimeHistogram;
-use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_base::tally::{GroupTally, InParts, StepTally, merge_times};
+use plimsoll_base::tally::merge_times;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::facts::Facts;
 use plimsoll_report::metric::Metric;
@@ -226,197 +226,6 @@ fn run_block(arm: &Behaviour, block: u32, index: usize, start: f64) -> (ArmData,
         ..GeneratorHealth::default()
     };
     (data, rows)
-}
-
-/// One second's times.
-#[derive(Default, Clone)]
-struct SecondOfTimes {
-    response: TimeHistogram,
-    service: TimeHistogram,
-    lag: TimeHistogram,
-    /// Of every twentieth answer the last fifth of the time is its body's.
-    in_parts: InParts,
-}
-
-fn times(arm: &Behaviour, luck: f64, draw: &mut Draw) -> SecondOfTimes {
-    let mut times = SecondOfTimes::default();
-    for number in 0..RATE as u64 {
-        let late = arm.lag_us * draw.exponential()
-            + if draw.unit() < 0.004 {
-                300.0 * draw.unit()
-            } else {
-                0.0
-            };
-        let stall = if draw.unit() < 0.006 {
-            1_400.0 * draw.exponential()
-        } else {
-            0.0
-        };
-        let service = luck * arm.median_us * (arm.sigma * draw.normal()).exp() + stall;
-        if number % 20 == 0 {
-            let first_byte = (0.8 * service * 1e3) as u64;
-            times
-                .in_parts
-                .record_nanos(first_byte, (service * 1e3) as u64);
-        }
-        times.lag.record_nanos((late * 1e3) as u64);
-        times.service.record_nanos((service * 1e3) as u64);
-        times.response.record_nanos(((late + service) * 1e3) as u64);
-    }
-    times
-}
-
-fn add_second(data: &mut ArmData, t: f64, times: SecondOfTimes, failed: u64) {
-    let sent = RATE as u64;
-    data.seconds += 1.0;
-    data.intended += sent;
-    data.sent += sent;
-    data.observe_second(Second {
-        intended: sent,
-        sent,
-        dropped: 0,
-        waiting_before: 0,
-        waiting_after: 0,
-    });
-    let tally = step_second(times.clone(), failed);
-    data.failures.observe(STEP, t, &tally);
-    data.steps.entry(STEP.to_owned()).or_default().merge(&tally);
-    let group = GroupTally {
-        count: sent,
-        failed,
-        duration: times.response.clone(),
-        response_time: times.response.clone(),
-    };
-    let own = data.groups.entry(GROUP.to_owned()).or_default();
-    own.merge(&group);
-    let mut waits = TimeHistogram::new();
-    waits.record_nanos(1_000);
-    let of_arm = [
-        (TimeKind::PacingLag, times.lag),
-        (TimeKind::IterationTime, times.response),
-        (TimeKind::ConnectionWait, waits),
-    ];
-    merge_times(&mut data.times, &of_arm.into());
-}
-
-/// Results of one step in a second.
-fn step_second(times: SecondOfTimes, failed: u64) -> StepTally {
-    let sent = RATE as u64;
-    let mut step = StepTally::default();
-    step.sent += sent;
-    step.bytes_sent += 96 * sent;
-    step.bytes_received += 210 * sent;
-    *step.statuses.entry(200).or_default() += sent - failed;
-    let check = step.checks.entry("status".to_owned()).or_default();
-    check.passed += sent - failed;
-    check.failed += failed;
-    if failed > 0 {
-        *step.statuses.entry(503).or_default() += failed;
-        step.classes
-            .entry(OutcomeClass::CheckFailed)
-            .or_default()
-            .count += failed;
-    }
-    let passed = step.classes.entry(OutcomeClass::Passed).or_default();
-    passed.count += sent - failed;
-    passed.in_parts = Some(Box::new(times.in_parts));
-    let times: BTreeMap<_, _> = [
-        (TimeKind::ResponseTime, times.response),
-        (TimeKind::ServiceTime, times.service),
-    ]
-    .into();
-    merge_times(&mut passed.times, &times);
-    step
-}
-
-fn load_row(
-    arm: &Behaviour,
-    block: u32,
-    warmup: bool,
-    t: f64,
-    response: &TimeHistogram,
-    draw: &mut Draw,
-) -> LoadRow {
-    let achieved_per_s = RATE + 5.0 * draw.normal();
-    let in_flight = 2 + draw.below(3);
-    LoadRow {
-        t,
-        arm: arm.name.to_owned(),
-        block,
-        warmup,
-        offered_per_s: Some(RATE),
-        sent_per_s: RATE,
-        exchanges_per_s: RATE,
-        achieved_per_s,
-        good_per_s: achieved_per_s,
-        failed: (RATE * arm.failing_share).round() as u64,
-        dropped: 0,
-        active_users: in_flight + 1,
-        connections: 50,
-        connected: 0,
-        reconnected: 0,
-        in_flight,
-        waiting: 0,
-        response_time: SecondTimes::of(response),
-    }
-}
-
-fn group_row(arm: &Behaviour, block: u32, t: f64, times: &SecondOfTimes, failed: u64) -> GroupRow {
-    GroupRow {
-        t,
-        arm: arm.name.to_owned(),
-        group: GROUP.to_owned(),
-        block,
-        warmup: false,
-        passes_per_s: RATE,
-        failed,
-        duration: SecondTimes::of(&times.response),
-        cumulated_response_time: SecondTimes::of(&times.response),
-    }
-}
-
-fn sample(cores: f64, second: u32, draw: &mut Draw) -> ComponentSample {
-    let ramp = if second == 0 { 0.6 } else { 1.0 };
-    let used = cores * ramp * (1.0 + 0.03 * draw.normal());
-    ComponentSample {
-        length_s: 1.0,
-        cpu_cores: Some(used),
-        busiest_thread_cores: Some(used * 0.9),
-        run_delay: 0.01,
-        rss_bytes: Some((9 << 20) + (u64::from(second) << 18) + draw.below(1 << 16)),
-        fds: Some(60),
-        threads: Some(3),
-        strain: Strain {
-            cpu_limit_cores: Some(2.0),
-            cpus_busy_share: Some(0.4),
-            busiest_process_cores: Some(used),
-            throttled_share: Some(0.0),
-            major_faults: Some(0),
-            fds_share: Some(0.06),
-            accept_queue: Some(0),
-            listen_overflows: Some(0),
-            segments_sent: Some(2_000),
-            segments_again: Some(0),
-            ports_share: Some(0.004),
-            ..Strain::default()
-        },
-        ..ComponentSample::default()
-    }
-}
-
-fn component_row(component: &str, t: f64, sample: &ComponentSample) -> ComponentRow {
-    ComponentRow {
-        t,
-        component: component.to_owned(),
-        cpu_cores: sample.cpu_cores,
-        busiest_thread_cores: sample.busiest_thread_cores,
-        run_delay: sample.run_delay,
-        rss_bytes: sample.rss_bytes,
-        fds: sample.fds,
-        threads: sample.threads,
-        strain: sample.strain,
-        server: Box::new(sample.server),
-    }
 }
 
 fn histograms(arm: &ArmBlocks) -> ArmTimes {
