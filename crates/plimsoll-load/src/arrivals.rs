@@ -5,11 +5,13 @@
 //! whose number is *k* modulo *N*. So together they offer exactly what one shard would. Releasing arrivals in time is the engine's.
 
 mod constant;
+pub(crate) mod early_end;
 mod picks;
 mod poisson;
 mod ramp;
 mod replay;
 mod shape;
+pub(crate) mod shifts;
 mod staircase;
 mod stress_peak;
 mod timeline;

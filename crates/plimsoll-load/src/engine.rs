@@ -22,15 +22,15 @@ mod user;
 #[cfg(test)]
 mod tests;
 
+use crate::arrivals::early_end::EarlyEnd;
 use crate::arrivals::{Arrivals, scenario_seed};
 use crate::clock::{Clock, nanos};
-use crate::early_end::EarlyEnd;
 use crate::partition::{Partition, UserSlot};
 use crate::plan::{Load, Plan};
-use crate::recorder::{Lost, Recorder};
+use crate::results::recorder::{Lost, Recorder};
+use crate::results::watchdog::Pulse;
 use crate::scenario::Program;
 use crate::security::Security;
-use crate::watchdog::Pulse;
 use dispatch::{Dispatch, Start};
 use network::Network;
 use shard_state::{Paced, ShardState};

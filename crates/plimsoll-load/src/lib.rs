@@ -9,27 +9,23 @@
 //! |---|---|
 //! | a load from its start to its end | `run` |
 //! | starts iterations, one thread per shard, and carries out their exchanges | `engine` |
-//! | adds the shards up and checks the accounts; sees when they stand still | `collector`, `watchdog` |
-//! | whether a plan can be carried out; who gets what of it; what happens in a shard, counted and timed | `check`, `deal`, `recorder` |
-//! | when iterations are intended to start; what one does, compiled; when users are at work; TLS; whether arrivals ended early | [`arrivals`], `scenario`, `shifts`, `security`, `early_end` |
-//! | what is asked for, what comes back, which addresses of a target answer, the time of a load | [`plan`], [`fragment`], [`exchange`], [`reach`], `clock` |
+//! | what happens in a shard, counted and timed; the shards added up, and whether they stand still | `results` |
+//! | whether a plan can be carried out; who gets what of it | `check`, `partition` |
+//! | when iterations are intended to start and users are at work; what an iteration does, compiled; TLS | [`arrivals`], `scenario`, `security` |
+//! | what is asked for, what comes back, which addresses of a target answer, the time of a load | [`plan`], [`fragment`], [`reach`], `clock` |
 
 pub mod arrivals;
 mod check;
 mod clock;
-mod collector;
-mod early_end;
 mod engine;
-pub mod exchange;
 pub mod fragment;
 mod partition;
 pub mod plan;
 pub mod reach;
-mod recorder;
+mod results;
 mod run;
 mod scenario;
 mod security;
-mod shifts;
-mod watchdog;
 
+pub use results::exchange;
 pub use run::{LoadError, run, run_singly};

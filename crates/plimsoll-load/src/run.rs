@@ -1,18 +1,18 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
+use crate::arrivals::early_end::EarlyEnd;
 use crate::arrivals::{Arrivals, Part, scenario_seed};
 use crate::clock::{Clock, nanos};
-use crate::collector::{AccountsError, Collector, Names};
-use crate::early_end::EarlyEnd;
 use crate::engine::{self, Shard, ShardError};
-use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, CANARY_THREAD, Message, Started};
 use crate::partition::Partition;
 use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
-use crate::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
+use crate::results::collector::{AccountsError, Collector, Names};
+use crate::results::exchange::Exchanges;
+use crate::results::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
+use crate::results::watchdog::{Pulse, Watchdog, Watched, pulse};
 use crate::scenario::{Feeder, Program};
 use crate::security::Security;
-use crate::watchdog::{Pulse, Watchdog, Watched, pulse};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
 use std::io;
@@ -71,7 +71,7 @@ pub fn run(
 }
 
 /// Like [`run()`], and calls `each` with the exchanges of every shard and second one by one, as far as
-/// [`SINGLE_PER_SECOND`](crate::exchange::SINGLE_PER_SECOND) allows.
+/// [`SINGLE_PER_SECOND`](crate::results::exchange::SINGLE_PER_SECOND) allows.
 ///
 /// # Errors
 /// As of [`run()`].

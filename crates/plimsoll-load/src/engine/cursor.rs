@@ -3,7 +3,7 @@
 use super::shard_state::ShardState;
 use crate::clock::Nanos;
 use crate::plan::Span;
-use crate::recorder::Side;
+use crate::results::recorder::Side;
 use crate::scenario::{Feeder, Instruction, Memory};
 
 /// The next thing that an iteration does.

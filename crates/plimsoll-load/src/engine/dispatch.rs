@@ -6,7 +6,7 @@
 use super::batch::Batch;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::clock::Nanos;
-use crate::recorder::Recorder;
+use crate::results::recorder::Recorder;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::iter::Peekable;

@@ -1,8 +1,8 @@
 //! How the users of a scenario come to their iterations: they are given them in the open model, and give them to themselves in the closed one.
 
+use crate::arrivals::shifts::{Company, Shift};
 use crate::clock::{Nanos, nanos};
 use crate::plan::{Crowd, Load, Plan, Span};
-use crate::shifts::{Company, Shift};
 use plimsoll_base::random::Draw;
 
 /// How the users of a scenario come to their iterations.

@@ -15,7 +15,7 @@ use super::reason;
 use super::shard_state::ShardState;
 use crate::clock::Nanos;
 use crate::plan::ConnectionPolicy;
-use crate::recorder::{Dialled, Side};
+use crate::results::recorder::{Dialled, Side};
 use crate::scenario::Head;
 use h2::client::SendRequest;
 use plimsoll_base::outcome::Outcome;

@@ -10,7 +10,7 @@ use super::transport::Transport;
 use crate::clock::Nanos;
 use crate::partition::UserSlot;
 use crate::plan::Cookies;
-use crate::recorder::{Ended, Side};
+use crate::results::recorder::{Ended, Side};
 use crate::scenario::{
     Answer, Destination, INSPECTED_BYTES, Iteration, Memory, Redirects, resolve,
 };

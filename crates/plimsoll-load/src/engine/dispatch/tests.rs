@@ -3,7 +3,7 @@
 use super::*;
 use crate::arrivals::Part;
 use crate::plan::Profile;
-use crate::recorder::{Phases, Recorder, Report, SECOND};
+use crate::results::recorder::{Phases, Recorder, Report, SECOND};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 

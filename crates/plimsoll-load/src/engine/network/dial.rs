@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::clock::{Clock, Nanos};
-use crate::recorder::Dialled;
+use crate::results::recorder::Dialled;
 use crate::security::H2;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::tls::Connector;

@@ -1,8 +1,8 @@
 //! Exchanges one by one: each is told once, and they say what the histograms say.
 
 use super::rig::{Answer, Server, count, plan};
-use crate::exchange::Exchange;
 use crate::fragment::{Fragment, Message};
+use crate::results::exchange::Exchange;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::StepTally;

@@ -1,11 +1,11 @@
 //! A virtual user from its first iteration to its last: as it is told in the open model, round after round in the closed one.
 
 use super::User;
+use crate::arrivals::shifts::{Shift, shifts};
 use crate::clock::{Nanos, nanos};
 use crate::engine::dispatch::{Job, Sleep, Wake};
 use crate::engine::rounds::{Own, Rounds};
 use crate::engine::shard_state::ShardState;
-use crate::shifts::{Shift, shifts};
 use plimsoll_base::random::{Draw, Stream};
 use std::time::Duration;
 

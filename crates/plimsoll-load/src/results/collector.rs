@@ -10,10 +10,10 @@ pub(crate) use accounts::AccountsError;
 
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
-use crate::exchange::Exchanges;
 use crate::fragment::{Accounts, Fragment};
 use crate::partition::Partition;
-use crate::recorder::{Phases, Report, SECOND, ShardSecond, WatchedSecond};
+use crate::results::exchange::Exchanges;
+use crate::results::recorder::{Phases, Report, SECOND, ShardSecond, WatchedSecond};
 use plimsoll_base::ignored::Ignored as _;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::arrivals::Part;
     use crate::plan::Profile;
-    use crate::recorder::{Ended, Recorder};
+    use crate::results::recorder::{Ended, Recorder};
     use plimsoll_base::outcome::Outcome;
     use std::sync::mpsc::sync_channel;
     use std::time::Duration;

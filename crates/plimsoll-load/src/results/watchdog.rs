@@ -10,7 +10,7 @@ pub(crate) use pulse::{Pulse, Watched, pulse};
 
 use crate::clock::{Clock, Nanos, nanos};
 use crate::fragment::Stalls;
-use crate::recorder::{Report, SECOND, Side, WatchedSecond};
+use crate::results::recorder::{Report, SECOND, Side, WatchedSecond};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 //! A histogram takes some 180 KB, so each is made when its series has its first sample, and kept.
 
 use crate::clock::Nanos;
-use crate::exchange::Exchanges;
+use crate::results::exchange::Exchanges;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;

@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::fragment::Fragment;
-use crate::recorder::{SideSecond, StepSecond};
+use crate::results::recorder::{SideSecond, StepSecond};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{StepTally, Times};

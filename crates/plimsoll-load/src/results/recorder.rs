@@ -8,8 +8,8 @@ mod second;
 pub(crate) use second::{Phases, SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
-use crate::exchange::Exchange;
 use crate::fragment::Stalls;
+use crate::results::exchange::Exchange;
 use crate::scenario::Pass;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
