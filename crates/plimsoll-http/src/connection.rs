@@ -13,7 +13,7 @@ pub use pipe::pipe;
 pub use reader::{MessageReader, RequestReader, ResponseReader};
 pub use tcp::{TcpClient, TcpServer};
 
-use crate::limits::Limits;
+use crate::codec::limits::Limits;
 
 /// The server's end of a connection.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! HTTP/2 as far as both ends share it: windows, the preface by which a client says that it speaks it, and requests in the form of those of
 //! HTTP/1.1, so that one set of rules holds for both. Frames and streams are left to the crate `h2`.
 
+use crate::codec::decode::{Event, RequestDecoder};
+use crate::codec::error::ProtocolError;
+use crate::codec::head::{RequestHead, Version};
+use crate::codec::limits::Limits;
 use crate::connection::RequestReader;
-use crate::decode::{Event, RequestDecoder};
-use crate::error::ProtocolError;
-use crate::head::{RequestHead, Version};
-use crate::limits::Limits;
 use std::io;
 use tokio::io::AsyncRead;
 

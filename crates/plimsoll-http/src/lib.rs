@@ -1,60 +1,52 @@
 //! HTTP/1.1 for both ends: a codec without I/O, and the connections, pools, listeners and shards on top of it.
 //!
-//! The generator, the mock and the gateway share this crate, so its parts are ordered by how much they do:
-//! [`decode`] turns bytes into events and [`encode`] writes heads and chunks, neither touching a socket;
-//! [`connection`] drives them over any stream; `connect`, [`listen`], [`stream`], [`tls`], [`pool`] and [`shard`] are Tokio's side;
-//! [`http2`] is what a server of HTTP/2 takes from here; [`deadline`] and [`patience`] bound how long a peer is waited for, [`descriptors`] how many there may be;
-//! [`otlp`] is one request to a collector; [`url`] says where something is and [`hop`] what of a message goes no further than its connection;
-//! [`counters_file`] is what both servers leave behind of their counting; [`meters`] and [`exposition`] what they show of it while they run; [`pages`] and [`authority`] serve endpoints for operators.
-//! [`server`] is a server's connections up to the request and from the answer on.
-//! The meaning of a message (routes, stubs, retries) is left to the crates above.
+//! The generator, the mock and the gateway share this crate. The meaning of a message (routes, stubs, retries) is left to them.
+//!
+//! Its modules by floors. None uses one of a floor above its own, and no two need each other:
+//!
+//! | floor | modules |
+//! |---|---|
+//! | a server's connections up to the request and from the answer on | [`server`] |
+//! | connections that are made: dialled, pooled, used once; endpoints for operators; HTTP/2 as far as both ends share it | `client`, `operations`, [`http2`] |
+//! | the codec driven over the halves of a stream | [`connection`] |
+//! | bytes to messages and back, neither touching a socket | `codec` |
+//! | listeners, streams with or without TLS, shards, descriptors | `transport` |
+//! | how long a peer is waited for; where something is; counters that outlive their server | [`deadline`], [`patience`], [`url`], [`counters_file`] |
 
-pub mod authority;
-mod buffer;
-pub mod call;
-pub mod connect;
+mod client;
+mod codec;
 pub mod connection;
 pub mod counters_file;
 pub mod deadline;
-pub mod decode;
-pub mod descriptors;
-pub mod encode;
-pub mod error;
-pub mod exposition;
-pub mod fields;
-pub mod head;
-pub mod hop;
 pub mod http2;
-pub mod limits;
-pub mod listen;
-pub mod meters;
-pub mod otlp;
-pub mod pages;
+mod operations;
 pub mod patience;
-pub mod pool;
 pub mod server;
-pub mod shard;
-pub mod stream;
-pub mod tls;
+mod transport;
 pub mod url;
 
-pub use call::{Answer, Call, call};
-pub use connect::{ConnectError, connect, connect_stream, lacking};
+pub use client::{call, connect, otlp, pool};
+pub use codec::{decode, encode, error, fields, head, hop, limits};
+pub use operations::{authority, exposition, meters, pages};
+pub use transport::{descriptors, listen, shard, stream, tls};
+
+pub use client::call::{Answer, Call, call};
+pub use client::connect::{ConnectError, connect, connect_stream, lacking};
+pub use client::pool::{IdleConnections, Pool, PoolLimits};
+pub use codec::error::{ProtocolError, ReadError};
+pub use codec::fields::Fields;
+pub use codec::head::{Framing, RequestHead, ResponseHead, Version};
+pub use codec::hop::ConnectionOptions;
+pub use codec::limits::Limits;
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
     TcpClient, TcpServer, pipe,
 };
 pub use counters_file::{CountersFile, Row};
 pub use deadline::{Elapsed, Watch};
-pub use descriptors::connections_possible;
-pub use error::{ProtocolError, ReadError};
-pub use fields::Fields;
-pub use head::{Framing, RequestHead, ResponseHead, Version};
-pub use hop::ConnectionOptions;
-pub use limits::Limits;
-pub use listen::{Listener, accept, accept_or_tell};
 pub use patience::{Pace, Patience};
-pub use pool::{IdleConnections, Pool, PoolLimits};
-pub use shard::run_shards;
-pub use stream::{SharedStream, Stream};
+pub use transport::descriptors::connections_possible;
+pub use transport::listen::{Listener, accept, accept_or_tell};
+pub use transport::shard::run_shards;
+pub use transport::stream::{SharedStream, Stream};
 pub use url::Url;

@@ -2,8 +2,8 @@
 //! connection of its own.
 
 use super::{TcpClient, TcpServer};
-use crate::limits::Limits;
-use crate::stream::{ReadHalf, WriteHalf};
+use crate::codec::limits::Limits;
+use crate::transport::stream::{ReadHalf, WriteHalf};
 use tokio::io::{DuplexStream, duplex, split};
 
 /// Both ends of a connection that holds so many bytes in each direction: of requests within `request`, of responses within `response`.
@@ -26,8 +26,8 @@ pub fn pipe(bytes: usize, request: Limits, response: Limits) -> (TcpServer, TcpC
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode;
-    use crate::error::ReadError;
+    use crate::codec::encode;
+    use crate::codec::error::ReadError;
 
     #[tokio::test]
     async fn messages_pass_and_a_dropped_end_is_a_close() {

@@ -1,11 +1,11 @@
 //! The reading half: messages one after another, heads first, then their bodies piece by piece.
 
-use crate::buffer::ReadBuffer;
-use crate::decode::{Event, Head, MessageDecoder};
-use crate::error::ReadError;
-use crate::fields::Fields;
-use crate::head::{RequestHead, ResponseHead};
-use crate::limits::Limits;
+use crate::codec::buffer::ReadBuffer;
+use crate::codec::decode::{Event, Head, MessageDecoder};
+use crate::codec::error::ReadError;
+use crate::codec::fields::Fields;
+use crate::codec::head::{RequestHead, ResponseHead};
+use crate::codec::limits::Limits;
 use std::io;
 use tokio::io::AsyncRead;
 

@@ -1,9 +1,9 @@
 //! Abilities of connections over TCP, secured or not: telling the peer's address and whether it is still there, and resetting.
 
 use super::{ClientConnection, ServerConnection};
-use crate::limits::Limits;
-use crate::stream::{ReadHalf, Stream, WriteHalf, reset, unite};
-use crate::tls::CertificateDer;
+use crate::codec::limits::Limits;
+use crate::transport::stream::{ReadHalf, Stream, WriteHalf, reset, unite};
+use crate::transport::tls::CertificateDer;
 use std::io;
 use std::net::SocketAddr;
 

@@ -1,8 +1,8 @@
 //! Securing a connection before its first request, within a time and unless the server is going down.
 
 use super::Drain;
-use crate::stream::Stream;
-use crate::tls::ServerTls;
+use crate::transport::stream::Stream;
+use crate::transport::tls::ServerTls;
 use std::io;
 use std::time::Duration;
 use tokio::net::TcpStream;

@@ -1,10 +1,10 @@
 //! Connections of HTTP/1 between exchanges: waiting for the next request in time, and the end.
 
 use super::DrainBegins;
+use crate::codec::error::ReadError;
+use crate::codec::head::Framing;
 use crate::connection::TcpServer;
 use crate::deadline::{Elapsed, Watch};
-use crate::error::ReadError;
-use crate::head::Framing;
 use plimsoll_base::ignored::Ignored as _;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -143,7 +143,7 @@ impl TcpServer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::codec::limits::Limits;
     use crate::server::Drain;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};

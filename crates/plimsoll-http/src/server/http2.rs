@@ -15,7 +15,7 @@ pub use resets::Ending;
 
 use super::DrainBegins;
 use crate::http2::{CONNECTION_WINDOW, SEND_BUFFER, STREAM_WINDOW};
-use crate::stream::SharedStream;
+use crate::transport::stream::SharedStream;
 use bytes::Bytes;
 use frames::{Budget, Counted};
 use h2::server::{Builder, Connection, SendResponse};

@@ -1,7 +1,7 @@
 //! The listeners of one shard, each with a task that waits for its next client: a reload may open and close them.
 
-use crate::listen::{Listener, accept_or_tell};
-use crate::meters::Counter;
+use crate::operations::meters::Counter;
+use crate::transport::listen::{Listener, accept_or_tell};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::io;

@@ -1,10 +1,10 @@
 //! The head of a request that came by HTTP/2, in the form of HTTP/1.1: written anew and never copied, so that nothing in it can be taken for
 //! something else.
 
-use crate::error::ProtocolError;
-use crate::head::{Framing, RequestHead};
+use crate::codec::error::ProtocolError;
+use crate::codec::head::{Framing, RequestHead};
+use crate::codec::limits::Limits;
 use crate::http2::Parts as HeadParts;
-use crate::limits::Limits;
 use http::Method;
 use http::header::HOST;
 use http::request::Parts;

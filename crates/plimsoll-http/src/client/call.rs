@@ -1,9 +1,9 @@
 //! One request over a connection of its own, within one deadline: over verified TLS, or in plaintext where the address says so.
 
+use crate::codec::limits::Limits;
 use crate::connection::TcpClient;
-use crate::limits::Limits;
-use crate::stream::Stream;
-use crate::tls::{ClientTls, TlsSettings, TlsVersion, Trust};
+use crate::transport::stream::Stream;
+use crate::transport::tls::{ClientTls, TlsSettings, TlsVersion, Trust};
 use crate::url::Url;
 use crate::{ConnectError, connect_stream, encode};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! both halves belong to one task, and it is held for one poll only.
 
 use super::Stream;
-use crate::tls::{CertificateDer, TlsStream};
+use crate::transport::tls::{CertificateDer, TlsStream};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;

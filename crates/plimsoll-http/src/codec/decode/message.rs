@@ -3,10 +3,10 @@
 use super::body::BodyDecoder;
 use super::line::{Framers, LineScanner, parse_field};
 use super::{Event, Step};
-use crate::error::ProtocolError;
-use crate::fields::Fields;
-use crate::head::Framing;
-use crate::limits::Limits;
+use crate::codec::error::ProtocolError;
+use crate::codec::fields::Fields;
+use crate::codec::head::Framing;
+use crate::codec::limits::Limits;
 use std::ops::Range;
 
 /// The differences between the kinds of message.

@@ -1,6 +1,6 @@
 //! Numbers that a server keeps for who watches it: one shard writes them, anybody may read them, and they are added up when somebody does.
 //!
-//! Counters that survive the process are in [`crate::counters_file`]; how all of them are printed, in [`crate::exposition`].
+//! Counters that survive the process are in [`crate::counters_file`]; how all of them are printed, in [`crate::operations::exposition`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

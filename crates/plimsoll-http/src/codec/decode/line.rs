@@ -2,8 +2,8 @@
 //!
 //! Lines are handled one at a time as they become complete, so a head that trickles in is scanned once.
 
-use crate::error::ProtocolError;
-use crate::fields::{Entry, Fields};
+use crate::codec::error::ProtocolError;
+use crate::codec::fields::{Entry, Fields};
 use std::ops::Range;
 
 /// Finds the complete lines of a section that starts at offset 0 of the input.

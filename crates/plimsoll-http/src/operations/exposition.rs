@@ -1,6 +1,6 @@
 //! Prometheus' text format (version 0.0.4), as far as our servers need it.
 
-use crate::meters::{BUCKET_MICROS, Buckets};
+use crate::operations::meters::{BUCKET_MICROS, Buckets};
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Request and response heads, parsed: what was said, and what follows from it for the body and the connection.
 
-use crate::fields::Fields;
+use crate::codec::fields::Fields;
 use std::ops::Range;
 
 /// The version of a message.

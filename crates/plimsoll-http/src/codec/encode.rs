@@ -2,7 +2,7 @@
 //!
 //! Names and values are checked where they enter the program; nothing is checked again here but what the type says.
 
-use crate::fields::Fields;
+use crate::codec::fields::Fields;
 
 /// Starts a request: `method SP target SP HTTP/1.1`.
 pub fn request_line(out: &mut Vec<u8>, method: &str, target: &str) {

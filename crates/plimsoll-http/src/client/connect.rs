@@ -1,7 +1,7 @@
 //! Connecting: one address, one deadline, and whose fault it was when it fails.
 
+use crate::codec::limits::Limits;
 use crate::connection::TcpClient;
-use crate::limits::Limits;
 use plimsoll_base::reason::Reason;
 use rustix::io::Errno;
 use std::io;

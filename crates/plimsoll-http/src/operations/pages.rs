@@ -1,10 +1,10 @@
 //! Small pages over one connection: what an endpoint for operators needs, with a deadline for everything that its client does.
 
+use crate::codec::encode;
+use crate::codec::head::{Framing, RequestHead};
+use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
 use crate::deadline::Watch;
-use crate::encode;
-use crate::head::{Framing, RequestHead};
-use crate::limits::Limits;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;

@@ -2,10 +2,10 @@
 
 use super::line::{Framers, is_field_value};
 use super::message::{Head, MessageDecoder};
-use crate::error::ProtocolError;
-use crate::fields::Fields;
-use crate::head::{Framing, ResponseHead, Version};
-use crate::limits::Limits;
+use crate::codec::error::ProtocolError;
+use crate::codec::fields::Fields;
+use crate::codec::head::{Framing, ResponseHead, Version};
+use crate::codec::limits::Limits;
 use std::ops::Range;
 
 /// Decodes the responses of one connection: the client's side.

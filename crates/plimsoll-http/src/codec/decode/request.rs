@@ -3,10 +3,10 @@
 use super::Event;
 use super::line::{Framers, is_token};
 use super::message::{Head, MessageDecoder};
-use crate::error::ProtocolError;
-use crate::fields::Fields;
-use crate::head::{Framing, RequestHead, Version};
-use crate::limits::Limits;
+use crate::codec::error::ProtocolError;
+use crate::codec::fields::Fields;
+use crate::codec::head::{Framing, RequestHead, Version};
+use crate::codec::limits::Limits;
 use std::net::Ipv6Addr;
 use std::ops::Range;
 

@@ -2,10 +2,10 @@
 
 use super::line::{LineScanner, is_field_value, is_token_byte, parse_field};
 use super::{Event, Step};
-use crate::error::ProtocolError;
-use crate::fields::Fields;
-use crate::head::Framing;
-use crate::limits::Limits;
+use crate::codec::error::ProtocolError;
+use crate::codec::fields::Fields;
+use crate::codec::head::Framing;
+use crate::codec::limits::Limits;
 
 /// The longest accepted chunk-size line: sixteen digits and some extensions nobody uses.
 const CHUNK_LINE_BYTES: usize = 256;

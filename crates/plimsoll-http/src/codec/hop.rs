@@ -2,7 +2,7 @@
 //!
 //! Which other fields pass, and which are added, is left to whoever forwards.
 
-use crate::fields::{self, Fields};
+use crate::codec::fields::{self, Fields};
 
 /// How many fields may be declared to belong to the connection. Every field is compared with every one of them.
 const MAX_OPTIONS: usize = 32;

@@ -9,7 +9,7 @@ pub use halves::{ReadHalf, WriteHalf};
 pub(crate) use halves::{reset, unite};
 pub use shared::SharedStream;
 
-use crate::tls::TlsStream;
+use crate::transport::tls::TlsStream;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;

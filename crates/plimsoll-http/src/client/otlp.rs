@@ -1,7 +1,7 @@
 //! OTLP over HTTP as its exporters see it: where a collector is, and one request to it. What is in a request is theirs.
 
-use crate::call::{Call, call};
-use crate::limits::Limits;
+use crate::client::call::{Call, call};
+use crate::codec::limits::Limits;
 use crate::url::Url;
 use prost::Message as _;
 use std::fmt;
