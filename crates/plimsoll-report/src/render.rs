@@ -1,4 +1,4 @@
-//! Renderers: each a pure function of a [`crate::view::RunView`] to text, one file each. The same run gives the same bytes.
+//! Renderers: each a pure function of a [`crate::render::view::RunView`] to text, one file each. The same run gives the same bytes.
 //!
 //! The figures are decided before; here they are shown. Tables that several renderers show are built once in
 //! `figures`; all numbers are formatted through `words`.
@@ -16,6 +16,7 @@ mod rates;
 mod strain;
 mod table;
 pub mod terminal;
+pub mod view;
 mod words;
 
 pub(crate) use words::{conclusion, interval, signed_time};

@@ -6,19 +6,20 @@
 mod added;
 mod arm;
 mod blocks;
+pub mod drift;
 mod levels;
 mod reading;
 
-use crate::bottleneck::{self, Case};
-use crate::facts::Facts;
-use crate::metric::{Metric, Reading};
+use crate::analysis::bottleneck::{self, Case};
+use crate::judgement::facts::Facts;
+use crate::judgement::threshold::{self, Standing, Threshold};
+use crate::record::metric::{Metric, Reading};
 use crate::record::{
     Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CapacitySummary, Comparison,
     ComponentSummary, DifferenceVerdict, Effect, LoadModel, MethodName, Ranges, SUMMARY_SCHEMA,
     Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
-use crate::threshold::{self, Standing, Threshold};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;

@@ -1,13 +1,13 @@
 //! One trial against the objective: good, bad, straddling or void.
 
-use crate::bearing;
-use crate::metric::Metric;
+use crate::analysis::bearing;
+use crate::judgement::validity;
+use crate::record::metric::Metric;
 use crate::record::{
     ArmData, ArmSummary, Bearing, Bias, Effect, Found, Limit, Manner, Objective, TrialOutcome,
     TrialPurpose, ValidityRow,
 };
 use crate::statistics::{ResponseTimes, quantile_interval, share_at_least};
-use crate::validity;
 use plimsoll_base::units::{format_number, format_seconds};
 
 /// By how much of itself a marked figure may be too large: more, and it were invalid.
@@ -329,9 +329,9 @@ fn format_share(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judgement::validity::sample::{arm, histogram};
     use crate::record::{Backlog, Halves, Statistic};
     use crate::summarise::figures;
-    use crate::validity::sample::{arm, histogram};
 
     const OBJECTIVE: Limit = Limit {
         figure: Statistic::P99,

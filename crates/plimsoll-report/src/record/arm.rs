@@ -6,7 +6,7 @@ use super::component::ComponentData;
 use super::failure::Failures;
 use super::health::GeneratorHealth;
 use super::own_times::OwnTimes;
-use super::strain::HostData;
+use crate::record::component::strain::HostData;
 use indexmap::IndexMap;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;

@@ -11,8 +11,8 @@ use super::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };
 use super::ranges::RangeSummary;
-use super::strain::HostStrain;
 use super::times::{Statistic, TimeStatistics, Times, times};
+use crate::record::component::strain::HostStrain;
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;

@@ -1,9 +1,13 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
-use super::demand::Demand;
+pub(in crate::record) mod demand;
+pub(in crate::record) mod server;
+pub(in crate::record) mod strain;
+
 use super::figures::highest;
-use super::server::ServerStatistics;
-use super::strain::Strain;
+use crate::record::component::demand::Demand;
+use crate::record::component::server::ServerStatistics;
+use crate::record::component::strain::Strain;
 
 /// The name under which the generator's own resources are recorded.
 pub const GENERATOR: &str = "generator";

@@ -2,9 +2,9 @@
 
 use super::figures::figures;
 use super::ranges::RangeSummary;
-use super::server::ServerStatistics;
-use super::strain::Strain;
 use super::times::{TimeStatistics, times};
+use crate::record::component::server::ServerStatistics;
+use crate::record::component::strain::Strain;
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 //! one per second and component, one per second of the machine.
 //! `t` counts seconds since the run began.
 
-use super::server::ServerStatistics;
-use super::strain::{HostStrain, Strain, without_nulls};
+use crate::record::component::server::ServerStatistics;
+use crate::record::component::strain::{HostStrain, Strain, without_nulls};
 use plimsoll_base::histogram::TimeHistogram;
 use serde::{Deserialize, Serialize};
 

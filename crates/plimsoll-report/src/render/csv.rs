@@ -4,7 +4,7 @@
 use crate::record::{
     ArmSummary, GroupSummary, LevelSummary, Statistic, StepSummary, TimeStatistics,
 };
-use crate::view::RunView;
+use crate::render::view::RunView;
 use indexmap::IndexMap;
 
 /// The time of blocks and steps.

@@ -28,7 +28,7 @@ mod validity;
 mod verdict;
 
 use crate::record::MethodName;
-use crate::view::RunView;
+use crate::render::view::RunView;
 use maud::{DOCTYPE, Markup, html};
 pub(crate) use trend::trend;
 

@@ -1,6 +1,6 @@
 //! The summary itself, as `summary.json` holds it.
 
-use crate::view::RunView;
+use crate::render::view::RunView;
 
 /// Renders the summary as indented JSON with a newline at its end.
 #[must_use]

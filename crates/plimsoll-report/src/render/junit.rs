@@ -7,11 +7,11 @@
 //! time is that of the run, and a case's that of the load which it judges, so those of cases overlap. The shape is that of the schema that Jenkins' xUnit plugin publishes, which GitHub's and GitLab's readers take too.
 
 use crate::capacity::judge::objective_words;
-use crate::metric::Metric;
+use crate::judgement::verdict::most_frequent;
+use crate::record::metric::Metric;
 use crate::record::{CapacityResult, Summary, ThresholdOutcome, ValidityRow, VerdictResult};
+use crate::render::view::RunView;
 use crate::render::words::count;
-use crate::verdict::most_frequent;
-use crate::view::RunView;
 use indexmap::IndexMap;
 
 /// One case: what became of it, if it did not pass.

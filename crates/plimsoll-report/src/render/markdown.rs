@@ -10,7 +10,7 @@ use super::words::{
 };
 use super::{figures, strain};
 use crate::record::{MethodName, Statistic, Summary};
-use crate::view::RunView;
+use crate::render::view::RunView;
 
 /// Renders the whole summary. Everything that comes from outside is escaped.
 #[must_use]

@@ -2,7 +2,7 @@
 //! is shown in exchanges too, under a head that says so, and a sentence says what the rate was.
 
 use super::words::number;
-use crate::bearing::ONE;
+use crate::analysis::bearing::ONE;
 use crate::record::{ArmSummary, LevelSummary, MethodName, StepSummary, Summary};
 use plimsoll_base::units::format_number;
 

@@ -9,7 +9,7 @@ use super::words::{
     mark_legend, method, plain, signed_time, validity_limit, validity_value,
 };
 use crate::record::{MethodName, Statistic, Summary, ValidityRow};
-use crate::view::RunView;
+use crate::render::view::RunView;
 use indexmap::IndexMap;
 
 /// Rows of a table beyond this are left to the report.

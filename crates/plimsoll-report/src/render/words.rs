@@ -1,15 +1,15 @@
 //! Figures as words for people: one spelling for all renderers.
 
 use crate::capacity::judge::objective_words;
-use crate::metric::Metric;
+use crate::judgement::threshold::format_value;
+use crate::judgement::validity;
+use crate::judgement::verdict::describe_power;
+use crate::record::metric::Metric;
 use crate::record::{
     Difference, DifferenceVerdict, Effect, Failure, MethodName, Reservation, RunState, Sense,
     Statistic, Summary, TimeStatistics, ValidityRow, VerdictResult,
 };
-use crate::threshold::format_value;
-use crate::validity;
-use crate::verdict::describe_power;
-use crate::view::RunView;
+use crate::render::view::RunView;
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use plimsoll_base::visible::in_line;
 use std::collections::BTreeSet;

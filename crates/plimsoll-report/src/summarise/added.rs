@@ -1,11 +1,11 @@
 //! Differences of each arm from the baseline: one per figure, over the blocks in which that figure stands in both arms.
 
 use super::blocks::Blocks;
+use crate::judgement::validity::{self, FailedShares, Used};
 use crate::record::{
     Added, ArmBlocks, ArmSummary, Difference, DifferenceVerdict, Statistic, ValidityRow,
 };
 use crate::statistics::{ResponseTimes, correct, judge_difference};
-use crate::validity::{self, FailedShares, Used};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 

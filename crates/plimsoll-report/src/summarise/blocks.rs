@@ -1,7 +1,7 @@
 //! Which blocks of a comparison a figure may be read from.
 
+use crate::judgement::validity;
 use crate::record::{ArmBlocks, Statistic};
-use crate::validity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The blocks that hold every arm, and the figures that each of them cannot carry.

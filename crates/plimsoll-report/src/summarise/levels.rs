@@ -1,12 +1,12 @@
 //! The levels of one arm: each is judged, and described, for itself.
 
 use super::{Level, component_summaries, figures};
-use crate::bottleneck::{Case, Point};
-use crate::drift::{self, Held};
-use crate::metric::Metric;
+use crate::analysis::bottleneck::{Case, Point};
+use crate::record::metric::Metric;
 use crate::record::{
     ArmBlocks, ArmData, Bottleneck, Drift, Effect, LevelSummary, Manner, Statistic, ValidityRow,
 };
+use crate::summarise::drift::{self, Held};
 use crate::{bearing, bottleneck, validity};
 
 /// Results of each level, ascending, and their validity. `named` are the levels of the experiment, by number from 1.

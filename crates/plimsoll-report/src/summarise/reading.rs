@@ -1,6 +1,6 @@
 //! Values of metrics: a percentile from the times themselves, with its interval; all else from the summary.
 
-use crate::metric::{Metric, Percentile, Reading};
+use crate::record::metric::{Metric, Percentile, Reading};
 use crate::record::{ArmData, ArmSummary};
 use crate::statistics::{Quantile, ResponseTimes};
 use plimsoll_base::outcome_class::OutcomeClass;

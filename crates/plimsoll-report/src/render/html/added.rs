@@ -4,8 +4,8 @@ use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
 use crate::record::{ArmSummary, BlockSummary, Difference, Statistic, Summary};
+use crate::render::view::RunView;
 use crate::render::words::{comparison_method, conclusion, has_differences, interval, signed_time};
-use crate::view::RunView;
 use maud::{Markup, html};
 
 const DRAWN: [Statistic; 2] = [Statistic::P50, Statistic::P99];

@@ -3,8 +3,8 @@
 use crate::render::figures;
 use crate::render::rates;
 use crate::render::table::Table;
+use crate::render::view::RunView;
 use crate::render::words::mark_legend;
-use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {

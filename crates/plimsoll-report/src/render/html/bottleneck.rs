@@ -2,8 +2,8 @@
 
 use super::style;
 use crate::record::{Bottleneck, BottleneckConclusion, Cause};
+use crate::render::view::RunView;
 use crate::render::words::number;
-use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {

@@ -15,8 +15,8 @@ use crate::record::{
 use crate::render::figures::capacity::{capacities, trials};
 use crate::render::rates::{self, PerIteration};
 use crate::render::table::Table;
+use crate::render::view::RunView;
 use crate::render::words::number;
-use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_seconds;
 

@@ -3,8 +3,8 @@
 use super::arms;
 use crate::record::Summary;
 use crate::render::composition::{self, Kind, Part};
+use crate::render::view::RunView;
 use crate::render::words::percent;
-use crate::view::RunView;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 

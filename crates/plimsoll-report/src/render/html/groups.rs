@@ -3,7 +3,7 @@
 use super::over_time::{GROUP_DURATIONS, GROUP_PASSES, lines};
 use super::{figure, legend};
 use crate::record::{GroupRow, SeriesRow};
-use crate::view::RunView;
+use crate::render::view::RunView;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 

@@ -8,8 +8,8 @@ use super::{arms, figure, legend};
 use crate::record::{LevelSummary, Statistic};
 use crate::render::figures::levels::{fell_behind, levels, remarks};
 use crate::render::rates::{self, PerIteration};
+use crate::render::view::RunView;
 use crate::render::words::number;
-use crate::view::RunView;
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 230;

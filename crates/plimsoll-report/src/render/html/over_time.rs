@@ -7,8 +7,8 @@ use super::plot::{self, Canvas, Pen, Plot};
 use super::style::{self, AXIS, FAILED};
 use super::{figure, legend};
 use crate::record::{GroupRow, LoadRow, SeriesRow, StepRow};
+use crate::render::view::RunView;
 use crate::render::words::number;
-use crate::view::RunView;
 use maud::{Markup, html};
 use plotters::style::RGBColor;
 

@@ -1,7 +1,7 @@
 //! Where the figures come from: enough to run it again.
 
+use crate::render::view::RunView;
 use crate::render::words::state;
-use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_bytes;
 

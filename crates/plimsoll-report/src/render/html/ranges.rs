@@ -1,8 +1,8 @@
 //! Response times by range: a bar per arm, and per step where there are several.
 
 use crate::record::{RangeSummary, Ranges, Summary};
+use crate::render::view::RunView;
 use crate::render::words::{count, percent};
-use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_seconds;
 

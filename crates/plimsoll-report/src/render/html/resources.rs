@@ -5,8 +5,8 @@ use super::over_time::{LEFT, WIDTH, time_axis, warmups};
 use super::plot::{self, Pen, Plot};
 use super::{arms, style};
 use crate::record::{ComponentRow, SeriesRow};
+use crate::render::view::RunView;
 use crate::render::{figures, strain};
-use crate::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::units::format_bytes;
 

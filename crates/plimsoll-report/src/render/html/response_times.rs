@@ -4,7 +4,7 @@ use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, FAILED};
 use super::{figure, legend};
-use crate::view::RunView;
+use crate::render::view::RunView;
 use maud::{Markup, html};
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;

@@ -3,7 +3,7 @@
 use super::arms;
 use crate::record::MethodName;
 use crate::render::figures;
-use crate::view::RunView;
+use crate::render::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {

@@ -4,7 +4,7 @@ use super::over_time::{STEP_PERCENTILES, arm_colour, lines, load_rows};
 use super::throughput::{self, Point};
 use super::{figure, legend};
 use crate::record::{SeriesRow, StepRow};
-use crate::view::RunView;
+use crate::render::view::RunView;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Questions of the run, and its answers.
 
+use crate::render::view::RunView;
 use crate::render::words::bound;
-use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {

@@ -4,8 +4,8 @@ use super::axis::{self, Axis};
 use super::over_time::{LEFT, WIDTH, arm_colour, load_rows};
 use super::plot::{self, Plot};
 use super::{figure, legend};
+use crate::render::view::RunView;
 use crate::render::words::number;
-use crate::view::RunView;
 use maud::{Markup, html};
 use plotters::style::RGBColor;
 

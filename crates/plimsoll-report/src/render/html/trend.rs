@@ -4,8 +4,8 @@ use super::axis::Axis;
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
+use crate::judgement::threshold::format_value;
 use crate::record::Unit;
-use crate::threshold::format_value;
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 260;

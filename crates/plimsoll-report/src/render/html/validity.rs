@@ -2,8 +2,8 @@
 
 use crate::record::{Effect, ValidityRow};
 use crate::render::advice::{Looked, grouped};
+use crate::render::view::RunView;
 use crate::render::words::{criteria, trust, validity_limit, validity_value};
-use crate::view::RunView;
 use maud::{Markup, html};
 
 pub(super) fn section(view: &RunView) -> Markup {

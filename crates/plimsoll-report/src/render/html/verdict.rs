@@ -5,11 +5,11 @@ use crate::capacity::conclude::format_rate;
 use crate::record::{ArmSummary, CapacitySummary, Difference, LevelSummary, Statistic, Summary};
 use crate::render::figures::levels::fell_behind;
 use crate::render::rates::PerIteration;
+use crate::render::view::RunView;
 use crate::render::words::{
     count, failures, has_differences, headline, interval, largest, left_out, method, number, shown,
     signed_time,
 };
-use crate::view::RunView;
 use maud::{Markup, PreEscaped, html};
 
 /// More arms than this are left to the table.

@@ -4,7 +4,7 @@ use super::{HEIGHT, LEFT, WIDTH, stretches, time_axis, warmups};
 use crate::record::{LoadRow, SecondTimes};
 use crate::render::html::axis::{self, Axis};
 use crate::render::html::plot::{self, Pen, Plot};
-use crate::view::RunView;
+use crate::render::view::RunView;
 use maud::Markup;
 
 /// How to read it.
