@@ -4,7 +4,7 @@
 
 use crate::error::LabError;
 use crate::host;
-use crate::rundir::write_atomically;
+use crate::record::rundir::write_atomically;
 use plimsoll_base::units::{format_number, format_seconds};
 use plimsoll_files::{Limit, read_text};
 use serde::{Deserialize, Serialize};

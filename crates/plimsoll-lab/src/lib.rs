@@ -3,42 +3,38 @@
 //! [`run()`] is the whole of it: an [`plimsoll_experiment::Experiment`] in, a run directory and a summary out. What the figures mean is
 //! left to `plimsoll-report`, how load is made to `plimsoll-load`, and everything that a person sees (terminal, exit codes,
 //! signals) to the binary.
+//!
+//! Its modules by floors. None uses one of a floor above its own, and no two need each other:
+//!
+//! | floor | modules |
+//! |---|---|
+//! | facts of this host, found by looking and by short tries | [`doctor`] |
+//! | a run from its manifest to its summary, by one of the methods | `run` |
+//! | one arm's load in one block | `load` |
+//! | components as processes, and what these consume | `topology` |
+//! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
+//! | what a plan can reach at most; what a run is told beside its experiment | [`preflight`], `options` |
+//! | facts of the machine, and the generator's ceiling on it | `host`, `ceiling` |
+//! | why a run ended early; secrets, masked; the time of a run | `error`, `mask`, `clock` |
 
-mod account;
 mod ceiling;
-mod cgroup;
-mod child;
 mod clock;
-mod collect;
-mod component;
-mod conclude;
-mod demand;
 pub mod doctor;
 mod error;
-mod generator;
-mod health;
 mod host;
-mod http_get;
 mod load;
-mod manifest;
 mod mask;
-mod method;
 mod options;
 pub mod preflight;
-mod probe;
-mod process_tree;
 mod progress;
-mod recorder;
+mod record;
 mod run;
-pub mod rundir;
-mod service_time_check;
-pub mod shim;
-mod skipped_arms;
-mod token;
-mod watch;
+mod topology;
 
 pub use error::{ErrorKind, LabError, LogTail};
 pub use options::RunOptions;
 pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
+pub use record::rundir;
+pub use record::rundir::{load as load_run, load_summary, trials as load_trials};
 pub use run::{RunOutcome, run};
-pub use rundir::{load as load_run, load_summary, trials as load_trials};
+pub use topology::shim;

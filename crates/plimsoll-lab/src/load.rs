@@ -2,16 +2,21 @@
 //!
 //! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
 
+mod account;
+mod demand;
 mod deserted;
+mod health;
 mod plan;
 mod running;
+mod service_time_check;
 mod target;
+mod thresholds;
 
-use crate::component::{Topology, inherited};
 use crate::error::{ErrorKind, LabError};
-use crate::generator::{Generator, GeneratorSpec};
-use crate::recorder::Recorder;
-use crate::service_time_check::{EndTimes, counted};
+use crate::load::service_time_check::{EndTimes, counted};
+use crate::record::recorder::Recorder;
+use crate::topology::component::{Topology, inherited};
+use crate::topology::generator::{Generator, GeneratorSpec};
 use plan::plan;
 use plimsoll_base::counters::Counter;
 use plimsoll_experiment::{Arm, Experiment};

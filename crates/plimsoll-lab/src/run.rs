@@ -1,16 +1,22 @@
 //! One run of an experiment, from its manifest to its summary.
 
+mod conclude;
+mod manifest;
+mod method;
+mod skipped_arms;
+
 use crate::clock::{RunClock, wall_clock};
-use crate::component::{Places, Topology, Values};
-use crate::conclude::Course;
 use crate::error::LabError;
-use crate::method::{self, Ending, Session};
 use crate::options::RunOptions;
 use crate::preflight::Warning;
 use crate::progress::Progress;
-use crate::recorder::Recorder;
-use crate::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
-use crate::{conclude, manifest, rundir, skipped_arms, token};
+use crate::record::recorder::Recorder;
+use crate::record::rundir;
+use crate::record::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
+use crate::run::conclude::Course;
+use crate::run::method::{Ending, Session};
+use crate::topology::component::{Places, Topology, Values};
+use crate::topology::token;
 use plimsoll_experiment::Experiment;
 use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
 use plimsoll_report::render;

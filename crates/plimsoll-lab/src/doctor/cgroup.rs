@@ -1,8 +1,8 @@
 //! Whether a control group can be made that limits processor time: `cpu_quota` needs one.
 
 use super::Fact;
-use crate::cgroup;
 use crate::error::LabError;
+use crate::topology::cgroup;
 use std::fs;
 use std::io;
 

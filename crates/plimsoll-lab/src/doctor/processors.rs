@@ -1,7 +1,7 @@
 //! Processors that this process may use: online, allowed by affinity, and left by the quotas of its control groups.
 
 use super::Fact;
-use crate::cgroup;
+use crate::topology::cgroup;
 use std::fs;
 use std::path::Path;
 

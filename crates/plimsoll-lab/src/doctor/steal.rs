@@ -1,7 +1,7 @@
 //! Processor time that the hypervisor gives to other guests, over a short look.
 
 use super::Fact;
-use crate::probe::MachineTimes;
+use crate::topology::probe::MachineTimes;
 
 const NAME: &str = "steal";
 /// Of the whole time: the limit of criterion 5 over a run.

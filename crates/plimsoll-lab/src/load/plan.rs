@@ -2,10 +2,10 @@
 
 use super::LoadSpec;
 use super::target::target;
-use crate::component::Topology;
 use crate::error::LabError;
 use crate::progress::Numbered;
-use crate::recorder::Recorder;
+use crate::record::recorder::Recorder;
+use crate::topology::component::Topology;
 use plimsoll_load::arrivals::expected;
 use plimsoll_load::plan::{Load, Plan};
 use plimsoll_report::record::LoadModel;

@@ -1,9 +1,9 @@
 //! Where an arm's load goes: the target's listener, by name, and those of its addresses that take connections.
 
 use super::LoadSpec;
-use crate::component::{Address, Topology};
 use crate::error::LabError;
-use crate::recorder::Recorder;
+use crate::record::recorder::Recorder;
+use crate::topology::component::{Address, Topology};
 use plimsoll_load::plan::Target;
 use plimsoll_load::reach::{Reached, reach};
 use std::net::SocketAddr;

@@ -1,0 +1,11 @@
+//! The topology as it runs: components, the processes that they are, and what these consume.
+
+pub(crate) mod cgroup;
+pub(crate) mod child;
+pub(crate) mod component;
+pub(crate) mod generator;
+mod http_get;
+pub(crate) mod probe;
+pub(crate) mod process_tree;
+pub mod shim;
+pub(crate) mod token;

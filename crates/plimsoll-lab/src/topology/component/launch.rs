@@ -1,0 +1,269 @@
+//! How each kind of component becomes a process: program, arguments, rendered files, limits.
+
+use super::Places;
+use super::address::{Addresses, MAIN};
+use super::values::{Own, Values};
+use crate::error::LabError;
+use crate::topology::shim::{Spec, Stdout};
+use plimsoll_experiment::{
+    Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template,
+};
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Variables that a component gets from whoever runs the experiment; everything else it is given by name.
+const INHERITED: [&str; 7] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
+
+/// A component that is ready to be started.
+pub(super) struct Launch {
+    /// Specification for its shim.
+    pub(super) spec: Spec,
+    /// Its counters file, if it writes one.
+    pub(super) counters: Option<PathBuf>,
+}
+
+/// Inputs of the preparation of all kinds.
+struct Preparation<'p, 'v> {
+    own: Own<'p>,
+    log: &'p Path,
+    places: &'p Places,
+    values: &'p mut Values<'v>,
+    addresses: &'p Addresses,
+}
+
+/// Prepares a component: renders its files and makes its substitutions.
+pub(super) fn prepare(
+    component: &Component,
+    log: &Path,
+    places: &Places,
+    directory: &Path,
+    values: &mut Values<'_>,
+    addresses: &Addresses,
+) -> Result<Launch, LabError> {
+    let dir = places.scratch.join(&component.name);
+    make_private(&dir)?;
+    let mut preparation = Preparation {
+        own: Own {
+            name: &component.name,
+            dir: &dir,
+        },
+        log,
+        places,
+        values,
+        addresses,
+    };
+    let mut launch = match &component.kind {
+        ComponentKind::Mock(mock) => preparation.mock(mock),
+        ComponentKind::Gateway(gateway) => preparation.gateway(gateway)?,
+        ComponentKind::Command(command) => preparation.command(command, directory)?,
+        ComponentKind::External(_) => {
+            return Err(LabError::Internal(format!(
+                "`{}` is external and cannot be started",
+                component.name
+            )));
+        }
+    };
+    let cpus = component.placement.cpus.iter();
+    launch.spec.secrets = preparation.values.mask().secrets().to_vec();
+    launch.spec.cpus = cpus.filter_map(|&cpu| usize::try_from(cpu).ok()).collect();
+    Ok(launch)
+}
+
+impl Preparation<'_, '_> {
+    fn mock(&mut self, mock: &Mock) -> Launch {
+        let counters = self.counters();
+        let port = mock.port.or_else(|| self.earlier_port(MAIN));
+        let mut arguments = vec![
+            "mock".to_owned(),
+            "--announce".to_owned(),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--port={}", port.unwrap_or(0)),
+            format!("--counters={}", counters.display()),
+        ];
+        arguments.extend(
+            mock.root
+                .iter()
+                .map(|root| format!("--root-dir={}", absolute(root).display())),
+        );
+        arguments.extend(mock.shards.map(|shards| format!("--shards={shards}")));
+        arguments.extend(mock.https.iter().flat_map(|https| self.https(https)));
+        let seed = mock.seed.unwrap_or_else(|| self.values.seed());
+        arguments.push(format!("--seed={seed}"));
+        Launch {
+            spec: self.own_spec(arguments),
+            counters: Some(counters),
+        }
+    }
+
+    /// The arguments of a listener over TLS.
+    fn https(&self, https: &Https) -> Vec<String> {
+        let port = https.port.or_else(|| self.earlier_port(HTTPS));
+        let mut arguments = vec![format!("--https-port={}", port.unwrap_or(0))];
+        let path = |path: &Path| absolute(path).display().to_string();
+        if let Some((certificate, key)) = &https.identity {
+            arguments.push(format!("--https-cert={}", path(certificate)));
+            arguments.push(format!("--https-key={}", path(key)));
+        }
+        if let Some(authorities) = &https.client_ca {
+            arguments.push("--https-require-client-cert".to_owned());
+            arguments.push(format!("--https-client-ca={}", path(authorities)));
+        }
+        arguments
+    }
+
+    fn gateway(&mut self, gateway: &Gateway) -> Result<Launch, LabError> {
+        let name = gateway.config.file_name();
+        let path = self.own.dir.join(name.unwrap_or("gateway.yaml".as_ref()));
+        self.render(&path, &gateway.text)?;
+        if let Some(apis) = &gateway.apis {
+            let directory = self.own.dir.join("apps");
+            std::fs::create_dir_all(&directory)
+                .map_err(LabError::storage("make the directory", &directory))?;
+            for (file, text) in apis {
+                self.render(&directory.join(file), text)?;
+            }
+        }
+        let kind = match gateway.apis {
+            Some(_) => "tyk",
+            None => "config",
+        };
+        let keys = self.own.dir.join("keys.json");
+        if let Some(text) = &gateway.keys {
+            self.render(&keys, text)?;
+        }
+        let counters = self.counters();
+        let mut arguments = vec![
+            "gateway".to_owned(),
+            "--announce".to_owned(),
+            format!("--{kind}={}", path.display()),
+            format!("--counters={}", counters.display()),
+        ];
+        arguments.extend(
+            gateway
+                .keys
+                .as_ref()
+                .map(|_| format!("--keys={}", keys.display())),
+        );
+        arguments.extend(self.earlier_port(MAIN).map(|port| format!("--port={port}")));
+        arguments.extend(gateway.shards.map(|shards| format!("--shards={shards}")));
+        Ok(Launch {
+            spec: self.own_spec(arguments),
+            counters: Some(counters),
+        })
+    }
+
+    /// Where a component of ours counts. Counts of an earlier start end with it; there may have been none.
+    fn counters(&self) -> PathBuf {
+        let counters = self.own.dir.join("counters");
+        std::fs::remove_file(&counters).ok();
+        counters
+    }
+
+    fn command(&mut self, command: &Command, directory: &Path) -> Result<Launch, LabError> {
+        for file in &command.files {
+            self.render(&self.own.dir.join(&file.name), &file.text)?;
+        }
+        let arguments: Vec<String> = command
+            .arguments
+            .iter()
+            .map(|argument| self.substitute(argument))
+            .collect::<Result<_, _>>()?;
+        let (program, arguments) = arguments
+            .split_first()
+            .ok_or_else(|| LabError::Internal(format!("`{}` has no program", self.own.name)))?;
+        let mut environment = self.inherited();
+        for (name, value) in &command.environment {
+            environment.insert(name.clone(), self.substitute(value)?);
+        }
+        // A bare name is looked up in PATH; a path is relative to the experiment, like every path in it.
+        let program = match program.contains('/') {
+            true => absolute(&directory.join(program)),
+            false => PathBuf::from(program),
+        };
+        let spec = Spec {
+            program,
+            arguments: arguments.to_vec(),
+            environment,
+            // Relative paths among its arguments mean what they mean elsewhere in the experiment.
+            dir: Some(absolute(directory)),
+            stdout: Stdout::Log(absolute(self.log)),
+            ..self.own_spec(Vec::new())
+        };
+        Ok(Launch {
+            spec,
+            counters: None,
+        })
+    }
+
+    /// Our own executable with these arguments.
+    fn own_spec(&self, arguments: Vec<String>) -> Spec {
+        Spec {
+            program: self.places.executable.clone(),
+            arguments,
+            environment: self.inherited(),
+            dir: Some(self.own.dir.to_owned()),
+            cpus: Vec::new(),
+            cgroup: None,
+            scratch: Some(self.own.dir.to_owned()),
+            stdin_line: None,
+            stdout: Stdout::Inherit,
+            stderr: absolute(self.log),
+            secrets: Vec::new(),
+        }
+    }
+
+    fn inherited(&self) -> BTreeMap<String, String> {
+        inherited(self.values)
+    }
+
+    /// The port of its last start, which whoever refers to it still uses.
+    fn earlier_port(&self, listener: &str) -> Option<u16> {
+        let address = self.addresses.get(self.own.name, listener)?;
+        Some(address.port)
+    }
+
+    fn substitute(&mut self, template: &Template) -> Result<String, LabError> {
+        let value = self
+            .values
+            .resolve(template, Some(self.own), self.addresses)?;
+        Ok(value.expose().to_owned())
+    }
+
+    /// Writes a file with its substitutions made, readable only by us: they may be secrets.
+    fn render(&mut self, path: &Path, template: &Template) -> Result<(), LabError> {
+        let text = self.substitute(template)?;
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(LabError::storage("write the file", path))
+    }
+}
+
+/// The environment that every child begins with.
+pub(crate) fn inherited(values: &Values<'_>) -> BTreeMap<String, String> {
+    let variables = INHERITED.into_iter();
+    variables
+        .filter_map(|name| Some((name.to_owned(), values.variable(name)?)))
+        .collect()
+}
+
+fn make_private(dir: &Path) -> Result<(), LabError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(LabError::storage("make the directory", dir))
+}
+
+/// Children have other working directories.
+fn absolute(path: &Path) -> PathBuf {
+    // An empty path, the directory of a bare file name, is the current one.
+    std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
+}
