@@ -2,6 +2,7 @@
 //!
 //! Endpoints may block (they read files), so they run beside the shards that serve, on a thread of the runtime's blocking pool.
 
+pub(crate) mod cors;
 mod create_mapping;
 mod docs;
 mod edit_mapping;
@@ -33,20 +34,20 @@ mod unmatched_mappings;
 mod version;
 
 use crate::builtins::Endpoints;
-use crate::journal::Journal;
-use crate::metrics::Metrics;
-use crate::recording::Recorder;
-use crate::source;
-use crate::stubs::Stubs;
+use crate::mappings::recording::Recorder;
+use crate::mappings::source;
+use crate::mappings::stubs::Stubs;
+use crate::records::journal::Journal;
+use crate::records::metrics::Metrics;
 use encoding_rs::Encoding;
 use error::AdminError;
 use plimsoll_http::CountersFile;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
-use plimsoll_wiremock::body_files::BodyFiles;
+use plimsoll_wiremock::reader::body_files::BodyFiles;
 use plimsoll_wiremock::reader::problem::StubProblem;
+use plimsoll_wiremock::reader::surroundings::Surroundings;
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use plimsoll_wiremock::stub::{Stub, StubMapping, read_mapping};
 use plimsoll_wiremock::stub_id::StubId;
-use plimsoll_wiremock::surroundings::Surroundings;
 use serde_json::Value;
 use settings::Settings;
 use std::borrow::Cow;
@@ -330,7 +331,7 @@ fn capture<'a>(pattern: &str, path: &'a str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use crate::config::Builtins;
-    use crate::journal::JournalLimits;
+    use crate::records::journal::JournalLimits;
 
     #[test]
     fn paths_of_the_admin_api() {

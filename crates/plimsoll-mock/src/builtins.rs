@@ -15,8 +15,8 @@ mod xml;
 
 use crate::config::Builtins;
 use plimsoll_base::random::Draw;
-use plimsoll_wiremock::answer::Answer;
 use plimsoll_wiremock::request::Request;
+use plimsoll_wiremock::response::answer::Answer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use plimsoll_base::random::Stream;
     use plimsoll_http::Fields;
-    use plimsoll_wiremock::answer::{Extent, Form, Persistence};
+    use plimsoll_wiremock::response::answer::{Extent, Form, Persistence};
 
     /// The reply to a GET, as text with plain line ends.
     pub(super) fn get(url: &str) -> (String, Duration) {

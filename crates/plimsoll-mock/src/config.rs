@@ -1,11 +1,11 @@
 //! Configuration of a mock.
 
-use crate::journal::JournalLimits;
 use crate::outgoing::OutgoingConfig;
+use crate::records::journal::JournalLimits;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Limits, Pace};
-use plimsoll_wiremock::delay::DelayPrecision;
-use plimsoll_wiremock::surroundings::Templating;
+use plimsoll_wiremock::reader::surroundings::Templating;
+use plimsoll_wiremock::response::delay::DelayPrecision;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;

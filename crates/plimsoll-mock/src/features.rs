@@ -7,8 +7,8 @@
 use crate::admin;
 use plimsoll_wiremock::reader::names_asked_for;
 use plimsoll_wiremock::reader::problem::{ProblemKind, StubProblem};
+use plimsoll_wiremock::reader::surroundings::Surroundings;
 use plimsoll_wiremock::stub::read_document;
-use plimsoll_wiremock::surroundings::Surroundings;
 use plimsoll_wiremock::template::Template;
 use std::fmt::Write as _;
 use std::path::Path;

@@ -7,14 +7,13 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | a mock from its start to its end | `run`, `validate` |
-//! | clients and what they are told | `serve`, `connection`, `http2`, `exchange`, `static_files` |
-//! | what serving holds | `shard`, `listeners`, `delay_timer` |
+//! | a mock from its start to its end | `run` |
+//! | clients and what they are told, and what is sent after that | `serve` |
 //! | the admin API | `admin` |
-//! | what the mock is told, answers of itself, makes of answers and sends after them | `config`, `builtins`, `recording`, `webhooks` |
-//! | what is remembered of requests | `journal`, `metrics`, `latency_log` |
-//! | the mappings that are served, and where they are read from | `stubs`, `source` |
-//! | what the mock itself sends, what it keeps of bodies, fields for pages of other origins | `outgoing`, `kept_body`, `cors`, `error` |
+//! | what the mock is told, and answers of itself | `config`, `builtins` |
+//! | the mappings that are served, where they are read from, and those that recordings make | `mappings` |
+//! | what is remembered of requests | `records` |
+//! | what the mock itself sends, what it keeps of bodies, why it does not start | `outgoing`, `kept_body`, `error` |
 //!
 //! Differences from WireMock 3.13.2 that are meant:
 //! - answers are framed by `Content-Length` and never chunked; a stub's `Transfer-Encoding: chunked` is dropped and a
@@ -28,41 +27,28 @@
 mod admin;
 mod builtins;
 mod config;
-mod connection;
-mod cors;
-mod delay_timer;
 mod error;
-mod exchange;
 #[cfg(test)]
 mod features;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod http2;
-mod journal;
 mod kept_body;
-mod latency_log;
-mod metrics;
+mod mappings;
 mod outgoing;
-mod recording;
+mod records;
 mod run;
 mod serve;
-mod shard;
-mod source;
-mod static_files;
-mod stubs;
-mod validate;
-mod webhooks;
 
 pub use config::{AdminAccess, Builtins, Credentials, Https, MockConfig, Timeouts};
 pub use error::MockError;
-pub use journal::JournalLimits;
+pub use mappings::recording::Recordings;
+pub use mappings::validate::{Report, validate};
 pub use outgoing::{OutgoingConfig, TargetTrust, Verification};
-pub use plimsoll_wiremock::delay::DelayPrecision;
 pub use plimsoll_wiremock::reader::problem::{FileProblem, ProblemKind, StubProblem};
+pub use plimsoll_wiremock::reader::surroundings::Templating;
+pub use plimsoll_wiremock::reader::targets::Targets;
+pub use plimsoll_wiremock::response::delay::DelayPrecision;
 pub use plimsoll_wiremock::stub::proxy::{HostField, UserAgentField};
-pub use plimsoll_wiremock::surroundings::Templating;
-pub use plimsoll_wiremock::targets::Targets;
-pub use recording::Recordings;
+pub use records::journal::JournalLimits;
 pub use run::{Summary, run};
-pub use validate::{Report, validate};
-pub use webhooks::Webhooks;
+pub use serve::webhooks::Webhooks;

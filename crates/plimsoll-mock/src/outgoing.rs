@@ -9,8 +9,8 @@ pub(crate) use client::{Client, Failure, Received, Sending};
 
 use plimsoll_http::Limits;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
+use plimsoll_wiremock::reader::targets::Targets;
 use plimsoll_wiremock::stub::proxy::{HostField, UserAgentField};
-use plimsoll_wiremock::targets::Targets;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;

@@ -1,14 +1,21 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
-use crate::connection;
-use crate::shard::{Shard, Shared};
+pub(crate) mod connection;
+pub(crate) mod delay_timer;
+pub(crate) mod exchange;
+pub(crate) mod http2;
+pub(crate) mod shard;
+pub(crate) mod static_files;
+pub(crate) mod webhooks;
+
+use crate::serve::shard::{Shard, Shared};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::server::{ListenerSet, ListenerSpec};
 use plimsoll_http::shard::propagate_panic;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Listener, Row};
-use plimsoll_wiremock::answer::{Answer, Extent, Form, Persistence};
+use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;

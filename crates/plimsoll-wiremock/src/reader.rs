@@ -5,8 +5,11 @@
 
 #[cfg(any(test, feature = "testing"))]
 mod asked;
+pub mod body_files;
 pub(crate) mod lenient_json;
 pub mod problem;
+pub mod surroundings;
+pub mod targets;
 
 #[cfg(any(test, feature = "testing"))]
 pub use asked::names_asked_for;

@@ -1,9 +1,15 @@
 //! A request as stub matching and the built-in endpoints see it.
 
+pub mod content;
+pub mod content_type;
+pub mod misread;
+pub(crate) mod multipart;
+pub mod parameters;
+
 use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::multipart::{self, Part};
-use crate::parameters::{self, Parameters};
+use crate::request::content::Content;
+use crate::request::multipart::Part;
+use crate::request::parameters::Parameters;
 use flate2::read::MultiGzDecoder;
 use plimsoll_http::{Fields, RequestHead};
 use std::borrow::Cow;

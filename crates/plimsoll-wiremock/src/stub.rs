@@ -1,40 +1,37 @@
 //! Stub mappings: WireMock's JSON read once into values that can be matched and sent without further checks.
 //!
 //! Reading reports every problem of a document at once. What is understood and what is refused is decided by the reader of each
-//! part below; which stub wins is left to `stub_set`.
+//! part below; which stub wins is left to [`set`].
 
 pub mod behaviour;
-mod body;
+pub mod differences;
 mod document;
-mod fields;
 mod kept_files;
 mod membership;
-mod method_pattern;
 pub mod place;
-pub mod proxy;
 mod raw;
 pub mod request_pattern;
 pub(crate) mod response;
+pub mod set;
 mod source_file;
-pub mod templated;
-mod transformers;
-pub(crate) mod url_pattern;
+pub mod state;
 pub mod webhook;
 
-use crate::answer::{Answer, Coding};
-use crate::delay::Delay;
-use crate::delivery::Delivery;
 use crate::reader::problem::StubProblem;
+use crate::reader::surroundings::Surroundings;
 use crate::reader::{Node, Object, Problems};
+use crate::response::answer::{Answer, Coding};
+use crate::response::delay::Delay;
+use crate::response::delivery::Delivery;
+use crate::stub::state::{Membership, StateMachines, Step};
 use crate::stub_id::StubId;
-use crate::stub_state::{Membership, StateMachines, Step};
-use crate::surroundings::Surroundings;
 use behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 pub use document::{Shape, read_document, read_import, read_mapping, read_matcher, read_pattern};
 use place::Place;
 use proxy::Proxy;
 use request_pattern::RequestPattern;
 use response::{Response, identity};
+pub use response::{proxy, templated};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 pub use source_file::SourceFile;

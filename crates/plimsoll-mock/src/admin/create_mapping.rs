@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 
 pub(super) fn answer(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let stub = admin.stubs.add(admin.mapping_of(request)?)?;

@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, ROUTES};
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use std::fmt::Write as _;
 
 #[expect(

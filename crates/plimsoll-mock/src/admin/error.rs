@@ -1,9 +1,9 @@
 //! WireMock's error JSON: `{"errors": [{"code", "source": {"pointer"}, "title", "detail"}]}`.
 
-use crate::stubs::NotPlaced;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use crate::mappings::stubs::NotPlaced;
 use plimsoll_wiremock::budget::TooCostly;
 use plimsoll_wiremock::reader::problem::{ProblemKind, StubProblem};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use serde_json::{Value, json};
 use std::fmt;
 

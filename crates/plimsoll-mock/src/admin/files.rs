@@ -4,7 +4,7 @@ use super::error::AdminError;
 use super::{Admin, AdminRequest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use serde_json::json;
 
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

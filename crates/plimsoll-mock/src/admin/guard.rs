@@ -4,8 +4,8 @@
 //! The first two keep web pages from driving a mock through a browser, by rebinding a name or across origins.
 
 use super::error::AdminError;
+use crate::admin::cors;
 use crate::config::{AdminAccess, MockConfig};
-use crate::cors;
 use crate::error::MockError;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

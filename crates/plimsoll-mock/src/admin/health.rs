@@ -2,8 +2,8 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::Answer;
 use plimsoll_wiremock::clock;
+use plimsoll_wiremock::response::answer::Answer;
 use serde_json::json;
 
 #[expect(

@@ -2,10 +2,10 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::stubs::{Draft, NotPlaced};
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use crate::mappings::stubs::{Draft, NotPlaced};
 use plimsoll_wiremock::reader::problem::StubProblem;
 use plimsoll_wiremock::reader::{Node, Object, Problems};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use plimsoll_wiremock::stub::{StubMapping, read_import};
 use std::collections::HashSet;
 

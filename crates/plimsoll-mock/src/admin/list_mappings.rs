@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, query};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 use plimsoll_wiremock::stub::Stub;
 use serde_json::{Value, json};
 use std::sync::Arc;

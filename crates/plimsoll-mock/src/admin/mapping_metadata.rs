@@ -2,10 +2,10 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, list_mappings};
-use plimsoll_wiremock::answer::Answer;
 use plimsoll_wiremock::budget::TooCostly;
-use plimsoll_wiremock::content::Content;
 use plimsoll_wiremock::matcher::Matcher;
+use plimsoll_wiremock::request::content::Content;
+use plimsoll_wiremock::response::answer::Answer;
 use plimsoll_wiremock::stub::{Stub, read_matcher};
 use serde_json::json;
 use std::sync::Arc;

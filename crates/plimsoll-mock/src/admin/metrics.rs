@@ -2,11 +2,11 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::metrics::{Label, Row};
+use crate::records::metrics::{Label, Row};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::meters::Buckets;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 
 /// The mock's totals: name, counter, help.
 const TOTALS: &[(&str, Counter, &str)] = &[

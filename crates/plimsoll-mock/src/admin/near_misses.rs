@@ -4,12 +4,12 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::journal::{described, shown};
-use plimsoll_wiremock::answer::Answer;
+use crate::records::journal::{described, shown};
 use plimsoll_wiremock::budget::{Budget, TooCostly};
-use plimsoll_wiremock::edit_distance;
+use plimsoll_wiremock::matcher::edit_distance;
 use plimsoll_wiremock::reader::parse_lenient;
 use plimsoll_wiremock::request::Request;
+use plimsoll_wiremock::response::answer::Answer;
 use plimsoll_wiremock::stub::read_pattern;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use plimsoll_wiremock::stub::{Stub, StubMapping, read_document};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::error::AdminError;
 use super::mapping_metadata::holds;
 use super::requests_matching::removed;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 use plimsoll_wiremock::stub::read_matcher;
 
 pub(super) fn remove(admin: &Admin, request: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

@@ -5,11 +5,11 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest, id_of, query};
-use crate::journal::{Entry, shown};
+use crate::records::journal::{Entry, shown};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 use super::error::AdminError;
 use super::requests::with_dropped;
 use super::{Admin, AdminRequest};
-use crate::journal::{Entry, Snapshot, shown};
-use plimsoll_wiremock::answer::Answer;
+use crate::records::journal::{Entry, Snapshot, shown};
+use plimsoll_wiremock::response::answer::Answer;
 use plimsoll_wiremock::stub::read_pattern;
 use serde_json::json;
 use std::sync::Arc;

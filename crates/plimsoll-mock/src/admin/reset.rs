@@ -2,9 +2,9 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::source;
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use crate::mappings::source;
 use plimsoll_wiremock::reader::problem::StubProblem;
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {
     let root = admin.root.as_deref();

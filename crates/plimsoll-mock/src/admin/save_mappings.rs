@@ -3,7 +3,7 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
 use plimsoll_wiremock::stub::read_mapping;
 
 pub(super) fn answer(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

@@ -2,12 +2,12 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use crate::stubs::ScenarioStubs;
-use plimsoll_wiremock::answer::Answer;
-use plimsoll_wiremock::parameters::decode;
+use crate::mappings::stubs::ScenarioStubs;
 use plimsoll_wiremock::reader::read_value;
 use plimsoll_wiremock::reader::{Node, Problems};
-use plimsoll_wiremock::stub_state::STARTED;
+use plimsoll_wiremock::request::parameters::decode;
+use plimsoll_wiremock::response::answer::Answer;
+use plimsoll_wiremock::stub::state::STARTED;
 use serde_json::{Value, json};
 
 pub(super) fn list(admin: &Admin, _: &AdminRequest, _: &str) -> Result<Answer, AdminError> {

@@ -2,10 +2,10 @@
 
 use super::error::AdminError;
 use super::{Admin, AdminRequest};
-use plimsoll_wiremock::answer::{Answer, AnswerBuilder};
-use plimsoll_wiremock::delay::Delay;
 use plimsoll_wiremock::reader::{Node, Problems};
 use plimsoll_wiremock::reader::{parse_lenient, read_value};
+use plimsoll_wiremock::response::answer::{Answer, AnswerBuilder};
+use plimsoll_wiremock::response::delay::Delay;
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
 

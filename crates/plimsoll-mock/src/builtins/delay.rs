@@ -2,7 +2,7 @@
 
 use super::requested_delay::parse;
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 
 pub(super) fn reply(call: &Call<'_, '_>) -> Reply {
     match parse(call.rest) {

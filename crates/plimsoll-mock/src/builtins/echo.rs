@@ -1,7 +1,7 @@
 //! `/echo`: the request as JSON. A field that occurs several times is shown with its last value.
 
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! `/json/valid`: a small JSON object with the time. As in go-bench-suite its type is text/plain.
 
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::AnswerBuilder;
 use plimsoll_wiremock::clock;
+use plimsoll_wiremock::response::answer::AnswerBuilder;
 
 pub(super) fn reply(_: &Call<'_, '_>) -> Reply {
     plain_text(&format!("{{\"time\": \"{}\"}}", clock::now()))

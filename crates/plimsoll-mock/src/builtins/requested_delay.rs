@@ -3,7 +3,7 @@
 use plimsoll_base::random::Draw;
 use plimsoll_base::units::parse_duration;
 use plimsoll_http::Fields;
-use plimsoll_wiremock::delay::LONGEST;
+use plimsoll_wiremock::response::delay::LONGEST;
 use std::str;
 use std::time::Duration;
 

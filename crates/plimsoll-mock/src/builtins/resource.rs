@@ -2,7 +2,7 @@
 
 use super::{Call, Reply};
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 use serde_json::{Value, json};
 
 /// How many there are.

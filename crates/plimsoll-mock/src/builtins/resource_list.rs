@@ -2,7 +2,7 @@
 
 use super::resource::{COUNT, resource};
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::Answer;
+use plimsoll_wiremock::response::answer::Answer;
 use serde_json::{Map, Value};
 
 /// How many are listed unless the query says so.

@@ -3,8 +3,8 @@
 //! Unlike go-bench-suite, a malformed size is answered with 400, and the letters are the same in every answer.
 
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::Answer;
-use plimsoll_wiremock::answer::AnswerBuilder;
+use plimsoll_wiremock::response::answer::Answer;
+use plimsoll_wiremock::response::answer::AnswerBuilder;
 
 /// The longest answer, in bytes.
 const LONGEST: f64 = 64.0 * 1024.0 * 1024.0;

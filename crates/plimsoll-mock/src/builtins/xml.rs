@@ -1,7 +1,7 @@
 //! `/xml`: a small document about slides.
 
 use super::{Call, Reply};
-use plimsoll_wiremock::answer::AnswerBuilder;
+use plimsoll_wiremock::response::answer::AnswerBuilder;
 
 /// About as long as the document that go-bench-suite sends.
 const DOCUMENT: &str = r#"<?xml version="1.0" encoding="us-ascii"?>

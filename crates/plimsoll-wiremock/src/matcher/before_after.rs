@@ -5,10 +5,10 @@
 
 use super::Matcher;
 use crate::clock;
-use crate::content::Content;
-use crate::date_time::{Expected, Format, Moment, Truncation};
+use crate::java::date_time::{Expected, Format, Moment, Truncation};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 use std::cmp::Ordering;
 
 /// A comparison with a moment.

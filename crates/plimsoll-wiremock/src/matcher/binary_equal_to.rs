@@ -1,8 +1,8 @@
 //! `{"binaryEqualTo": "base64"}`: the same bytes.
 
 use super::Matcher;
-use crate::content::Content;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 

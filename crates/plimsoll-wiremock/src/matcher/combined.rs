@@ -2,8 +2,8 @@
 
 use super::Matcher;
 use crate::budget::TooCostly;
-use crate::content::Content;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 
 /// Which of the patterns must match.
 #[derive(Debug, Clone)]

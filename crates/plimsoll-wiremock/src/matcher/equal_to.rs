@@ -2,7 +2,7 @@
 
 use super::Matcher;
 use crate::budget::{Budget, TooCostly};
-use crate::edit_distance::text_distance;
+use crate::matcher::edit_distance::text_distance;
 use crate::reader::{Node, Object, Problems};
 use std::str;
 

@@ -2,11 +2,11 @@
 
 use super::Matcher;
 use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::json_equality::Expected;
-use crate::misread::Misread;
+use crate::document::json::equality::Expected;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
+use crate::request::misread::Misread;
 use serde_json::Value;
 
 /// The expected document, prepared.

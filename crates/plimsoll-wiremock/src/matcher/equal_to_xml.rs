@@ -2,12 +2,12 @@
 
 use super::Matcher;
 use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::misread::Misread;
+use crate::document::xml::Document;
+use crate::document::xml::equality::{Awareness, COMPARISONS, Expected, Placeholders, Rules};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::xml::Document;
-use crate::xml::equality::{Awareness, COMPARISONS, Expected, Placeholders, Rules};
+use crate::request::content::Content;
+use crate::request::misread::Misread;
 use std::sync::Arc;
 
 /// The expected document, prepared.

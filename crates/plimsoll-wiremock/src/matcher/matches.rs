@@ -2,7 +2,7 @@
 
 use super::Matcher;
 use crate::budget::TooCostly;
-use crate::java_regex::JavaRegex;
+use crate::java::regex::JavaRegex;
 use crate::reader::{Node, Object, Problems};
 
 /// Weight of an expression that turns back, beside those that do not: it may take many steps of a short value.

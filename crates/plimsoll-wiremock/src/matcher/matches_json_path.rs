@@ -5,13 +5,13 @@
 
 use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
-use crate::content::Content;
-use crate::java_json;
-use crate::json::{Json, tree_budget};
-use crate::json_path::{Found, JsonPath};
-use crate::misread::Misread;
+use crate::document::json::path::{Found, JsonPath};
+use crate::document::json::{Json, tree_budget};
+use crate::java;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
+use crate::request::misread::Misread;
 use bumpalo::Bump;
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ impl MatchesJsonPath {
         match self.path.find(document, &Bump::new(), &budget).ok()? {
             Found::Nothing => None,
             Found::One(one) if one.as_object().is_some() => {
-                Some(java_json::pretty(&one.to_value_within(&values).ok()?))
+                Some(java::json::pretty(&one.to_value_within(&values).ok()?))
             }
             Found::One(one) => printed(one, &values).ok(),
             Found::Many(all) => printed(all.first()?, &values).ok(),
@@ -118,7 +118,7 @@ fn is_something(value: &Json<'_>) -> bool {
 
 /// A value as Java prints it.
 fn printed(value: &Json<'_>, values: &Budget) -> Result<String, TooCostly> {
-    Ok(java_json::printed(&value.to_value_within(values)?))
+    Ok(java::json::printed(&value.to_value_within(values)?))
 }
 
 fn holds_on(
@@ -134,7 +134,7 @@ fn holds_on(
             Json::Array(items) => items.iter().collect(),
             Json::Null => return Ok(matches!(pattern, Matcher::Absent)),
             one @ Json::Object(_) => {
-                let text = java_json::pretty(&one.to_value_within(&values())?);
+                let text = java::json::pretty(&one.to_value_within(&values())?);
                 return pattern.holds(Some(&Content::text_of(text)));
             }
             one => return pattern.holds(Some(&Content::text_of(printed(one, &values())?))),

@@ -4,9 +4,9 @@
 
 use super::{Matcher, equal_to_json};
 use crate::budget::TooCostly;
-use crate::content::Content;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use super::Matcher;
 use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::path_template::PathTemplate;
+use crate::matcher::path_template::PathTemplate;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 
 /// The template.
 #[derive(Debug, Clone)]

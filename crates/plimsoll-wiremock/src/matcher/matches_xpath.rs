@@ -4,12 +4,12 @@
 
 use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
-use crate::content::Content;
-use crate::misread::Misread;
+use crate::document::xml::naming::Naming;
+use crate::document::xml::path::{Failure, Found, XPath, shown};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
-use crate::xml::naming::Naming;
-use crate::xml::path::{Failure, Found, XPath, shown};
+use crate::request::content::Content;
+use crate::request::misread::Misread;
 use serde_json::Value;
 
 /// Steps that patterns on nodes may take in any document, and one more for every ten bytes.

@@ -3,8 +3,8 @@
 
 use super::{Matcher, contains, matches};
 use crate::budget::TooCostly;
-use crate::content::Content;
 use crate::reader::{Node, Object, Problems};
+use crate::request::content::Content;
 
 /// The pattern that must not match.
 #[derive(Debug, Clone)]

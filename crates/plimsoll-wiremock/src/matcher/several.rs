@@ -4,8 +4,8 @@
 
 use super::{Matcher, combined};
 use crate::budget::{Budget, TooCostly};
-use crate::content::Content;
 use crate::reader::{Node, Problems};
+use crate::request::content::Content;
 
 /// Pairs of a value and a pattern that are judged in any list of values, and for how many bytes of a value there may be one more.
 const PAIRS: usize = 60_000;

@@ -9,9 +9,9 @@ mod replay;
 mod room;
 mod slow_start;
 
-use crate::delivery::Delivery;
+use crate::reader::surroundings::Surroundings;
 use crate::reader::{Node, Problems};
-use crate::surroundings::Surroundings;
+use crate::response::delivery::Delivery;
 pub use alternatives::{Alternative, Alternatives};
 use plimsoll_base::units;
 pub use rate_limit::RateLimit;

@@ -5,8 +5,8 @@ use super::raw::JsonBodies;
 use super::request_pattern::RequestPattern;
 use crate::matcher::Matcher;
 use crate::reader::problem::StubProblem;
+use crate::reader::surroundings::Surroundings;
 use crate::reader::{Node, Problems, lenient_json, parse, read_value};
-use crate::surroundings::Surroundings;
 use plimsoll_base::document::values_in;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 //! Whether a file has changed is one question to the system for each request, which the shard asks; reading and compiling it would hold up everybody
 //! there, so that is an [`UnreadFile`], for whoever can wait.
 
-use crate::body_files::{BodyFiles, Stamp};
+use crate::reader::body_files::{BodyFiles, Stamp};
 use crate::template::Template;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use crate::reader::problem::StubProblem;
 use crate::reader::{Object, Problems};
-use crate::stub_state::Membership;
+use crate::stub::state::Membership;
 
 pub(super) fn read(object: &mut Object<'_>, problems: &mut Problems) -> Option<Membership> {
     let mut text = |name| object.get(name).and_then(|node| node.text(problems));

@@ -2,20 +2,22 @@
 
 mod comparison;
 mod distance;
+pub(in crate::stub) mod method_pattern;
 mod multipart_pattern;
+pub(crate) mod url_pattern;
 
 pub use comparison::Row;
 
-use super::method_pattern::MethodPattern;
-use super::url_pattern::UrlPattern;
 use crate::budget::TooCostly;
-use crate::content::Content;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
-use crate::parameters::Parameters;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
 use crate::request::Request;
+use crate::request::content::Content;
+use crate::request::parameters::Parameters;
+use crate::stub::request_pattern::method_pattern::MethodPattern;
+use crate::stub::request_pattern::url_pattern::UrlPattern;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use multipart_pattern::MultipartPattern;

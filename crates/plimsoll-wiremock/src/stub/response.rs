@@ -3,17 +3,23 @@
 //! Several forms of body may be given: `body` wins over `jsonBody`, that over `base64Body`, that over `bodyFileName`, as WireMock
 //! 3.13.2 does (observed; its documentation does not say).
 
-use super::body::Body;
-use super::fields::{is_control, printable, read_fields};
-use super::proxy::{Proxy, Rest};
-use super::templated::{Plain, Templated};
-use super::transformers::{Templates, read_transformers};
-use crate::answer::{Answer, AnswerBuilder};
-use crate::delay::Delay;
-use crate::delivery::Delivery;
+pub(in crate::stub) mod body;
+pub(in crate::stub) mod fields;
+pub mod proxy;
+pub mod templated;
+pub(in crate::stub) mod transformers;
+
 use crate::reader::problem::StubProblem;
+use crate::reader::surroundings::Surroundings;
 use crate::reader::{Node, Problems};
-use crate::surroundings::Surroundings;
+use crate::response::answer::{Answer, AnswerBuilder};
+use crate::response::delay::Delay;
+use crate::response::delivery::Delivery;
+use crate::stub::response::body::Body;
+use crate::stub::response::fields::{is_control, printable, read_fields};
+use crate::stub::response::proxy::{Proxy, Rest};
+use crate::stub::response::templated::{Plain, Templated};
+use crate::stub::response::transformers::{Templates, read_transformers};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

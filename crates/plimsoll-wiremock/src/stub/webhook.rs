@@ -4,13 +4,13 @@
 //! Everything about one may be a template, over the request that was answered as `originalRequest`. What is sent is made while that
 //! request is there; sending, and what there is room for, is left to `webhooks.rs`.
 
-use super::fields::{printable, read_fields};
-use super::proxy::{FRAMING, USER_AGENT};
-use crate::delay::{Delay, DelayPrecision};
 use crate::reader::problem::StubProblem;
+use crate::reader::surroundings::Surroundings;
+use crate::reader::targets::{is_method, target_url};
 use crate::reader::{Node, Object, Problems};
-use crate::surroundings::Surroundings;
-use crate::targets::{is_method, target_url};
+use crate::response::delay::{Delay, DelayPrecision};
+use crate::stub::response::fields::{printable, read_fields};
+use crate::stub::response::proxy::{FRAMING, USER_AGENT};
 use crate::template::Template;
 use crate::template::model::Model;
 use base64::Engine as _;

@@ -40,10 +40,10 @@ mod xml_path;
 use super::render::program::Expression;
 use super::render::{Failure, Helper, Invocation, Outcome, Prepare, Prepared};
 use super::value::Value;
-use crate::java_regex::JavaRegex;
-use crate::json_path::JsonPath;
-use crate::xml::naming::Naming;
-use crate::xml::path::XPath;
+use crate::document::json::path::JsonPath;
+use crate::document::xml::naming::Naming;
+use crate::document::xml::path::XPath;
+use crate::java::regex::JavaRegex;
 
 /// Every helper, by name.
 const HELPERS: &[&[Helper]] = &[

@@ -1,10 +1,10 @@
 //! A request as a template sees it: `request` and `parameters`. Nothing is computed that no template asks for.
 
 use super::value::{Origin, Part as ModelPart, Value};
-use crate::java_set;
-use crate::multipart::Part;
-use crate::parameters::{Parameters, by_name};
+use crate::java;
 use crate::request::Request;
+use crate::request::multipart::Part;
+use crate::request::parameters::{Parameters, by_name};
 use crate::stub_id::StubId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -171,7 +171,7 @@ fn map<'a>(names: Vec<&'a str>, values: impl Fn(&str) -> Option<Value<'a>>) -> V
 /// The parts of a multipart body by their names, in the order of WireMock's map of them; of two with one name the last.
 fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
     let parts = request.parts();
-    let names = java_set::in_order(parts.iter().filter_map(Part::name));
+    let names = java::set::in_order(parts.iter().filter_map(Part::name));
     let entry = |name: String| {
         let mut parts = parts.iter().rev();
         let part = parts.find(|part| part.name().as_deref() == Some(name.as_str()))?;

@@ -3,9 +3,9 @@
 pub(super) mod print;
 
 use super::xml_node::XmlNode;
-use crate::date_time::Moment;
-use crate::multipart;
+use crate::java::date_time::Moment;
 use crate::request::Request;
+use crate::request::multipart;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! A node of XML as templates have it: prints itself, and has a name, a text and attributes.
 
-use crate::xml::path::shown;
-use crate::xml::{Document, Kind, Place};
+use crate::document::xml::path::shown;
+use crate::document::xml::{Document, Kind, Place};
 
 /// A node that `xPath` found.
 #[derive(Debug, Clone, PartialEq, Eq)]

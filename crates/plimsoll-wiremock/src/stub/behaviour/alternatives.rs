@@ -2,11 +2,11 @@
 //!
 //! An alternative without a response is the stub's own. Of both, the error's lot is drawn first.
 
-use crate::delivery::Delivery;
 use crate::reader::problem::StubProblem;
+use crate::reader::surroundings::Surroundings;
 use crate::reader::{Node, Object, Problems};
+use crate::response::delivery::Delivery;
 use crate::stub::response::Response;
-use crate::surroundings::Surroundings;
 use plimsoll_base::random::Draw;
 
 /// Most alternatives of one stub.

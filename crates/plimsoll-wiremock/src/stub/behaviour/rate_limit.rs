@@ -3,8 +3,8 @@
 //! The generic cell rate algorithm (ITU-T I.371): so many requests may come at once, and one more for each share of the time.
 
 use super::{count, duration};
-use crate::answer::{Answer, AnswerBuilder};
 use crate::reader::{Node, Problems};
+use crate::response::answer::{Answer, AnswerBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

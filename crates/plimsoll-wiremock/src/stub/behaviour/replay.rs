@@ -1,7 +1,7 @@
 //! `"replay": {"file": "latency.hlog", "tag": "…"}`: delays drawn from the times of an HdrHistogram interval log below `__files`, such as a run
 //! directory of Plimsoll holds, in microseconds.
 
-use crate::body_files::BodyFiles;
+use crate::reader::body_files::BodyFiles;
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Problems};
 use plimsoll_base::histogram::TimeHistogram;

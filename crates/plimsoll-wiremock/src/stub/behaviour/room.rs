@@ -2,8 +2,8 @@
 //! many do not already, or is refused with 503.
 
 use super::count;
-use crate::answer::Answer;
 use crate::reader::{Node, Problems};
+use crate::response::answer::Answer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -6,13 +6,13 @@ mod wish;
 
 use super::{More, RequestPattern, named};
 use crate::budget::TooCostly;
-use crate::content::Content;
-use crate::java_json;
+use crate::document::xml::{Document, Place, print};
+use crate::java;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::request::Request;
-use crate::stub::url_pattern::UrlPattern;
-use crate::xml::{Document, Place, print};
+use crate::request::content::Content;
+use crate::stub::request_pattern::url_pattern::UrlPattern;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -289,7 +289,7 @@ fn compare_named<'r>(
     (kind, label): (&'static str, &str),
     patterns: &[(String, Several)],
     document: &Value,
-    parameters: impl FnOnce() -> Result<&'r crate::parameters::Parameters, TooCostly>,
+    parameters: impl FnOnce() -> Result<&'r crate::request::parameters::Parameters, TooCostly>,
     rows: &mut Vec<Row>,
 ) -> Result<(), TooCostly> {
     if patterns.is_empty() {
@@ -355,7 +355,7 @@ fn compare_body(
 /// A body as it stands beside a pattern.
 fn body_shown(operator: &str, body: &Content<'_>) -> String {
     match operator {
-        "equalToJson" => body.value().ok().flatten().map(java_json::pretty),
+        "equalToJson" => body.value().ok().flatten().map(java::json::pretty),
         "equalToXml" => body
             .xml()
             .ok()

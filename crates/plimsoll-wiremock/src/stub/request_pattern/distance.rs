@@ -4,12 +4,12 @@
 
 use super::{More, RequestPattern, named};
 use crate::budget::{Budget, TooCostly};
-use crate::content::Content;
-use crate::edit_distance::text_distance;
+use crate::matcher::edit_distance::text_distance;
 use crate::matcher::several::Several;
-use crate::parameters::Parameters;
 use crate::request::Request;
-use crate::stub::url_pattern::UrlPattern;
+use crate::request::content::Content;
+use crate::request::parameters::Parameters;
+use crate::stub::request_pattern::url_pattern::UrlPattern;
 
 /// The weights of URL, host and port.
 const ADDRESS: f64 = 10.0;

@@ -5,9 +5,9 @@ use super::{read_bodies, read_named};
 use crate::budget::TooCostly;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
-use crate::multipart::Part;
 use crate::reader::{Node, Problems};
 use crate::request::Request;
+use crate::request::multipart::Part;
 
 /// A pattern on the parts of a body.
 #[derive(Debug, Clone)]

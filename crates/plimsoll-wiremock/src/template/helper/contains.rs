@@ -1,7 +1,7 @@
 //! `contains text part`, `matches text regex`: a truth, or a block that is taken or not.
 
 use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text};
-use crate::java_regex::JavaRegex;
+use crate::java::regex::JavaRegex;
 use crate::template::value::Value;
 
 pub(super) const HELPERS: &[Helper] = &[

@@ -1,9 +1,9 @@
 //! `now offset= timezone= format=`, `date moment offset= format=`, `parseDate text format=`: moments and how they are shown.
 
 use super::{Failure, Helper, Invocation, Outcome};
-use crate::date_time::{self, Format, Moment};
+use crate::java::date_time::{self, Format, Moment};
+use crate::java::time_format;
 use crate::template::value::Value;
-use crate::time_format;
 use jiff::tz::TimeZone;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! `formData text 'name' urlDecode=`: the fields of a form under a name.
 
 use super::{Helper, Invocation, Outcome};
-use crate::parameters;
+use crate::request::parameters;
 use crate::template::value::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! `formatXml xml format='pretty' or 'compact'`, or a block of it: XML with each element on a line of its own, or all on one.
 
 use super::{Helper, Invocation, Outcome, error_text};
+use crate::document::xml::{Document, Place, print};
 use crate::template::value::Value;
-use crate::xml::{Document, Place, print};
 
 pub(super) const HELPERS: &[Helper] = &[Helper::new("formatXml", format_xml)];
 

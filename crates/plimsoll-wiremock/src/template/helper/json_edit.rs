@@ -2,7 +2,7 @@
 //! one line. Paths are of names, as in `$.a.b`.
 
 use super::{Failure, Helper, Invocation, Outcome, error_text, integer};
-use crate::json::may_be_tree;
+use crate::document::json::may_be_tree;
 use crate::template::value::Value;
 use serde_json::{Map, Value as Json};
 

@@ -2,8 +2,8 @@
 
 use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text};
 use crate::budget::Budget;
-use crate::json::{Json, may_be_tree, tree_budget};
-use crate::json_path::{Found, JsonPath};
+use crate::document::json::path::{Found, JsonPath};
+use crate::document::json::{Json, may_be_tree, tree_budget};
 use crate::template::value::{Origin, Value};
 use bumpalo::Bump;
 use std::borrow::Cow;

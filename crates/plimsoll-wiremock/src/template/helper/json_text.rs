@@ -1,8 +1,8 @@
 //! `parseJson text 'name'`, `toJson value`, `formatJson text format='pretty'|'compact'`.
 
 use super::{Failure, Helper, Invocation, Outcome};
-use crate::java_json;
-use crate::json::may_be_tree;
+use crate::document::json::may_be_tree;
+use crate::java;
 use crate::template::value::print::without_nulls;
 use crate::template::value::{Origin, Value};
 use serde_json::Value as Json;
@@ -34,7 +34,7 @@ fn parse<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
 fn to_json<'a>(invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     Ok(match invocation.argument(0) {
         Value::Nothing => Value::Nothing,
-        value => Value::text(java_json::pretty(&without_nulls(&value.to_json()))),
+        value => Value::text(java::json::pretty(&without_nulls(&value.to_json()))),
     })
 }
 
@@ -45,7 +45,7 @@ fn format<'a>(mut invocation: Invocation<'_, 'a>) -> Outcome<'a> {
     Ok(Value::text(if compact {
         json.to_string()
     } else {
-        java_json::pretty(&json)
+        java::json::pretty(&json)
     }))
 }
 

@@ -1,7 +1,7 @@
 //! `regexExtract text 'regex' 'name' default=`: the first match, or its groups under a name.
 
 use super::{Helper, Invocation, Outcome, Prepare, Prepared, error_text};
-use crate::java_regex::JavaRegex;
+use crate::java::regex::JavaRegex;
 use crate::template::value::Value;
 
 pub(super) const HELPERS: &[Helper] =

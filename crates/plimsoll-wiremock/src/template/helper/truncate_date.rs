@@ -1,7 +1,7 @@
 //! `truncateDate moment 'first day of month'`.
 
 use super::{Failure, Helper, Invocation, Outcome};
-use crate::date_time::Truncation;
+use crate::java::date_time::Truncation;
 use crate::template::value::Value;
 use std::rc::Rc;
 

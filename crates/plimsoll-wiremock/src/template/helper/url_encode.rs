@@ -1,7 +1,7 @@
 //! `urlEncode text decode=`: as in forms, where a space is `+`.
 
 use super::{Failure, Helper, Invocation, Outcome};
-use crate::parameters;
+use crate::request::parameters;
 use crate::template::value::Value;
 use std::fmt::Write as _;
 

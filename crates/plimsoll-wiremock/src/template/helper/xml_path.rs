@@ -1,11 +1,11 @@
 //! `xPath xml 'path'`, `soapXPath xml 'path'`: what an XPath finds; `soapXPath` begins within the body of an envelope.
 
 use super::{Helper, Invocation, Outcome, Prepare, Prepared, error_text};
+use crate::document::xml::Document;
+use crate::document::xml::naming::Naming;
+use crate::document::xml::path::{self, Found, XPath};
 use crate::template::value::Value;
 use crate::template::xml_node::XmlNode;
-use crate::xml::Document;
-use crate::xml::naming::Naming;
-use crate::xml::path::{self, Found, XPath};
 use std::rc::Rc;
 
 /// Bytes that a node takes beside its texts.

@@ -1,9 +1,9 @@
 //! How values are printed: as Java prints them, since templates are written against what it shows.
 
 use super::{Origin, Value};
-use crate::java_json;
-use crate::multipart::Part;
-use crate::time_format;
+use crate::java;
+use crate::java::time_format;
+use crate::request::multipart::Part;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
         Value::Path(path) => Cow::Borrowed(path),
         Value::Body(request) => request.body.text(),
         Value::Json(json, origin) => Cow::Owned(match (origin, &**json) {
-            (Origin::Found, Json::Object(_)) => java_json::pretty(&without_nulls(json)),
+            (Origin::Found, Json::Object(_)) => java::json::pretty(&without_nulls(json)),
             (Origin::Found | Origin::Within, Json::Array(_)) => json.to_string(),
             (origin, json) => printed(json, *origin),
         }),

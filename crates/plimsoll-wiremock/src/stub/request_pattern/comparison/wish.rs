@@ -1,8 +1,8 @@
 //! A pattern in WireMock's words: taken from the document that it was read from.
 
-use crate::java_json;
+use crate::document::xml::{Document, Place, print};
+use crate::java;
 use crate::matcher::Matcher;
-use crate::xml::{Document, Place, print};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -76,7 +76,7 @@ fn operand_text(name: &str, operand: &Value) -> String {
             let parsed = operand
                 .as_str()
                 .and_then(|text| serde_json::from_str::<Value>(text).ok());
-            java_json::pretty(parsed.as_ref().unwrap_or(operand))
+            java::json::pretty(parsed.as_ref().unwrap_or(operand))
         }
         ("equalToXml", Value::String(text)) => Document::parse(text).map_or_else(
             |_| text.clone(),

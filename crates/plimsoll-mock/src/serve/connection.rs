@@ -1,0 +1,485 @@
+//! One connection: requests in, answers out, in order.
+//!
+//! A request counts as received when its head is complete, or refused, and as served when its answer is handed to the system. So that a mock killed
+//! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
+//! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
+
+mod deliver;
+mod output;
+
+use crate::admin;
+use crate::kept_body::{Full, KeptBody};
+use crate::records::metrics::Known;
+use crate::serve::exchange::{Call, Decision, Exchange, LATE_BODY};
+use crate::serve::http2;
+use crate::serve::shard::Shard;
+use deliver::Broken;
+use output::Unwritten;
+use plimsoll_base::counters::Counter;
+use plimsoll_http::server::{Begun, ConnectionSlot, DrainBegins, Handshake, Head, Spoken, secure};
+use plimsoll_http::tls::ServerTls;
+use plimsoll_http::{
+    Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
+};
+use plimsoll_wiremock::request::{Channel, Scheme};
+use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
+use std::cell::{Cell, OnceCell};
+use std::future::{Future as _, poll_fn};
+use std::io;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// Bytes of answers that are queued at most before they are written, when requests come faster than answers are taken.
+const QUEUE_BYTES: usize = 64 * 1024;
+
+/// Why a request whose head does not come is refused.
+const LATE_HEAD: &str = "the request's head took too long";
+
+/// Serves a connection until its end, whichever side that comes from; `_slot` is given back then.
+pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>, _slot: ConnectionSlot) {
+    let channel = channel(&stream, Scheme::Http);
+    converse(stream, channel, &shard).await;
+}
+
+/// Secures a connection, then serves it. A handshake may take as long as a head.
+pub(crate) async fn serve_secured(
+    stream: TcpStream,
+    tls: ServerTls,
+    shard: Rc<Shard>,
+    _slot: ConnectionSlot,
+) {
+    let channel = channel(&stream, Scheme::Https);
+    match secure(&tls, stream, shard.shared.timeouts.head, &shard.drain).await {
+        Handshake::Secured(stream) if stream.agreed_on_http2() => {
+            Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
+        }
+        Handshake::Secured(stream) => converse(stream, channel, &shard).await,
+        // The client, or whatever it is, has been sent an alert.
+        Handshake::Failed(_) | Handshake::Drained => {}
+        Handshake::Late => shard.counters.add(Counter::TimedOut, 1),
+    }
+}
+
+fn channel(stream: &TcpStream, scheme: Scheme) -> Channel {
+    Channel {
+        client: stream.peer_addr().ok().map(|peer| peer.ip()),
+        scheme,
+    }
+}
+
+async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>) {
+    let now = Instant::now();
+    let mut connection = Connection {
+        channel,
+        http: TcpServer::from_stream(stream, shard.shared.limits),
+        kept: KeptBody::new(Arc::clone(&shard.shared.bodies)),
+        watch: Watch::new(now + shard.shared.timeouts.idle),
+        quiet_since: now,
+        received: now,
+        unwritten: Vec::new(),
+        place: None,
+        ends: false,
+        shard,
+    };
+    let (status, why) = match connection.run().await {
+        Ok(Course::Ended) => return connection.end().await,
+        Ok(Course::Http2) => return go_on_with_http2(connection, shard).await,
+        Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
+        Err(Trouble::Read(ReadError::Protocol(error))) => {
+            shard.counters.add(Counter::Malformed, 1);
+            (error.status(), error.to_string())
+        }
+        Err(Trouble::Late(why)) => {
+            shard.counters.add(Counter::TimedOut, 1);
+            (408, why.to_owned())
+        }
+        Err(Trouble::Unread) => {
+            shard.counters.add(Counter::TimedOut, 1);
+            return connection.http.reset();
+        }
+        Err(Trouble::Full) => (503, "too many bodies are held".to_owned()),
+        Err(Trouble::Broken(broken)) => return connection.break_off(broken).await,
+    };
+    connection.refuse(status, &why).await;
+}
+
+/// Hands a connection over. Boxed, so that those of HTTP/1 do not carry its memory.
+async fn go_on_with_http2(connection: Connection<'_>, shard: &Rc<Shard>) {
+    let channel = connection.channel;
+    if let (Some(stream), front) = connection.http.into_stream() {
+        Box::pin(http2::serve(stream, front, channel, Rc::clone(shard))).await;
+    }
+}
+
+/// Why a connection ends before its client wants it to.
+enum Trouble {
+    Read(ReadError),
+    /// The client took too long over a request.
+    Late(&'static str),
+    /// It does not take its answers.
+    Unread,
+    /// There is no room to hold its request's body.
+    Full,
+    /// A stub wants it so.
+    Broken(Broken),
+}
+
+/// How a connection's part in HTTP/1 ends without trouble.
+enum Course {
+    Ended,
+    /// The client has begun with the preface of HTTP/2.
+    Http2,
+}
+
+impl From<ReadError> for Trouble {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<Full> for Trouble {
+    fn from(Full: Full) -> Self {
+        Self::Full
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error.into())
+    }
+}
+
+struct Connection<'a> {
+    http: TcpServer,
+    channel: Channel,
+    /// The current request's body, where somebody wants it.
+    kept: KeptBody,
+    watch: Watch,
+    /// When the last answers were written, or the connection was accepted.
+    quiet_since: Instant,
+    /// When the current request's head was complete.
+    received: Instant,
+    /// Answers queued and not yet written. The queue's bytes bound it.
+    unwritten: Vec<Unwritten>,
+    /// Where the stub that answers the current request is counted.
+    place: Known,
+    /// Whether the connection closes after what is queued.
+    ends: bool,
+    shard: &'a Rc<Shard>,
+}
+
+impl Connection<'_> {
+    async fn run(&mut self) -> Result<Course, Trouble> {
+        let mut drain = pin!(self.shard.drain.begins());
+        let may_be_http2 = self.channel.scheme == Scheme::Http && self.shard.shared.http2_in_clear;
+        if may_be_http2 {
+            let timeouts = &self.shard.shared.timeouts;
+            let idle = self.quiet_since + timeouts.idle;
+            let spoken = self
+                .http
+                .spoken(&mut self.watch, idle, timeouts.head, drain.as_mut());
+            match spoken.await {
+                Spoken::Http1 => {}
+                Spoken::Http2 => return Ok(Course::Http2),
+                Spoken::Late => {
+                    self.shard.counters.add(Counter::Received, 1);
+                    return Err(Trouble::Late(LATE_HEAD));
+                }
+            }
+        }
+        loop {
+            let more = match self.arrived().await {
+                Some(more) => more.map_err(Trouble::Read),
+                None => {
+                    self.flush().await?;
+                    self.next_head(drain.as_mut()).await
+                }
+            };
+            let more = more.inspect_err(|trouble| {
+                if matches!(
+                    trouble,
+                    Trouble::Read(ReadError::Protocol(_)) | Trouble::Late(_)
+                ) {
+                    self.shard.counters.add(Counter::Received, 1);
+                }
+            })?;
+            if !more {
+                break;
+            }
+            self.received = Instant::now();
+            self.shard.counters.add(Counter::Received, 1);
+            self.answer().await?;
+            if self.ends {
+                break;
+            }
+        }
+        self.flush().await?;
+        Ok(Course::Ended)
+    }
+
+    /// Awaits the next request's head: its first byte for as long as a connection may be idle, the rest for as long as a head may
+    /// take. `false` at the end of the connection.
+    async fn next_head(&mut self, mut drain: Pin<&mut DrainBegins<'_>>) -> Result<bool, Trouble> {
+        let timeouts = &self.shard.shared.timeouts;
+        let idle = self.quiet_since + timeouts.idle;
+        match self
+            .http
+            .begins(&mut self.watch, idle, drain.as_mut())
+            .await
+        {
+            Begun::Yes => {}
+            Begun::Ended | Begun::Idle => return Ok(false),
+            Begun::Failed(error) => return Err(error.into()),
+        }
+        // A mock that stops waits for nobody.
+        let head = tokio::select! {
+            biased;
+            head = self.http.head(&mut self.watch, timeouts.head) => head,
+            () = drain => Head::Ended,
+        };
+        match head {
+            Head::Complete => Ok(true),
+            Head::Ended => Ok(false),
+            Head::Late => Err(Trouble::Late(LATE_HEAD)),
+            Head::Failed(error) => Err(error.into()),
+        }
+    }
+
+    /// The next request's head if it is here already, whole: only then may the answers before it wait for its own. `None`, too, if
+    /// enough of them do.
+    async fn arrived(&mut self) -> Option<Result<bool, ReadError>> {
+        if !self.http.requests.has_buffered() || self.http.output.queued() > QUEUE_BYTES {
+            return None;
+        }
+        let mut head = pin!(self.http.requests.next_head());
+        poll_fn(|context| match head.as_mut().poll(context) {
+            Poll::Ready(more) => Poll::Ready(Some(more)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
+    /// Reads the rest of the request and queues its answer.
+    async fn answer(&mut self) -> Result<(), Trouble> {
+        let answered = self.answer_held().await;
+        self.kept.release();
+        answered
+    }
+
+    async fn answer_held(&mut self) -> Result<(), Trouble> {
+        let head = self.http.requests.head();
+        let form = form_of(head, self.shard.drain.has_begun());
+        self.ends = form.persistence == Persistence::Close;
+        if admin::is_admin(head.path()) {
+            return self.answer_admin(form).await;
+        }
+        if head.framing() != Framing::None {
+            self.take_body().await?;
+        }
+        match self.decide(form) {
+            Decision::Done => {}
+            Decision::Stub(pending) => self.carry_out(pending, form).await?,
+            Decision::Own(answer, delay) => {
+                self.hold_back(delay).await?;
+                self.queue(&answer, form).await?;
+            }
+            Decision::File(file) => {
+                let answer = Box::pin(self.exchange().read_static(file)).await;
+                self.queue(&answer, form).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The current request, which is there as a whole.
+    fn exchange(&self) -> Exchange<'_> {
+        Exchange {
+            shard: self.shard,
+            head: self.http.requests.head(),
+            body: self.kept.bytes(),
+            channel: self.channel,
+            received: self.received,
+            place: Cell::new(self.place),
+            id: OnceCell::new(),
+            misread: Cell::default(),
+        }
+    }
+
+    /// Finds the answer; one that need not wait is queued at once.
+    fn decide(&mut self, form: Form) -> Decision {
+        let exchange = Exchange {
+            shard: self.shard,
+            head: self.http.requests.head(),
+            body: self.kept.bytes(),
+            channel: self.channel,
+            received: self.received,
+            place: Cell::new(None),
+            id: OnceCell::new(),
+            misread: Cell::default(),
+        };
+        let (output, ends) = (&mut self.http.output, &mut self.ends);
+        let decision = exchange.decide(|answer| {
+            if answer.is_long() {
+                return false;
+            }
+            *ends |= answer.closes();
+            answer.append_to(output.buffer(), form);
+            true
+        });
+        self.place = exchange.place.get();
+        if matches!(decision, Decision::Done) {
+            self.answer_is_queued();
+        }
+        decision
+    }
+
+    async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
+        self.place = None;
+        let call = Call::of(self.shard, self.http.requests.head(), self.channel.scheme);
+        self.take_body().await?;
+        let answer = call.answer(self.kept.take()).await?;
+        self.queue(&answer, form).await
+    }
+
+    /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
+    async fn take_body(&mut self) -> Result<(), Trouble> {
+        let head = self.http.requests.head();
+        let mut wish = self.shard.shared.wish(head.path());
+        if head.expects_continue() && head.framing() != Framing::None {
+            let out = self.http.output.buffer();
+            encode::status_line(out, 100, None);
+            encode::end_head(out);
+        }
+        // The body may come only after the answers before it.
+        self.flush().await?;
+        let mut patience = Patience::new(self.shard.shared.timeouts.body);
+        let mut bytes = 0;
+        loop {
+            let wait = Wait::new(patience.allowance(bytes));
+            let data = self.http.requests.next_data();
+            let data = self.watch.until(|| wait.deadline(), data).await;
+            let late = |Elapsed| Trouble::Late(LATE_BODY);
+            let Some(data) = data.map_err(late)?? else {
+                return Ok(());
+            };
+            bytes += data.len() as u64;
+            self.kept.keep(&mut wish, data)?;
+            patience.waited(wait.time());
+        }
+    }
+
+    /// Holds the answer back for as long as is meant.
+    async fn hold_back(&mut self, delay: Duration) -> Result<(), Trouble> {
+        if delay.is_zero() {
+            return Ok(());
+        }
+        let due = Instant::now() + delay;
+        self.wait(delay).await?;
+        let late = Instant::now().duration_since(due);
+        let metrics = &self.shard.shared.metrics;
+        metrics.delayed(self.shard.index, self.place, delay, late);
+        Ok(())
+    }
+
+    /// Waits; what was queued before goes out first.
+    async fn wait(&mut self, delay: Duration) -> Result<(), Trouble> {
+        if delay.is_zero() {
+            return Ok(());
+        }
+        let deadline = Instant::now() + delay;
+        self.flush().await?;
+        Ok(self.shard.timer.sleep_until(deadline).await?)
+    }
+
+    /// Ends the connection after its last answer.
+    async fn end(mut self) {
+        let closed = match self.http.has_unread() {
+            true => return self.linger().await,
+            false => self.http.close(&mut self.watch).await,
+        };
+        if !closed {
+            self.http.reset();
+        }
+    }
+
+    /// Ends the connection while the client still sends. A mock that stops waits for nobody.
+    async fn linger(mut self) {
+        let closed = tokio::select! {
+            biased;
+            closed = self.http.linger(&mut self.watch) => closed,
+            () = self.shard.drain.begins() => true,
+        };
+        if !closed {
+            self.http.reset();
+        }
+    }
+
+    /// Says why the connection ends here, and ends it.
+    async fn refuse(mut self, status: u16, why: &str) {
+        (self.received, self.place) = (Instant::now(), None);
+        let answer = Answer::text(status, &format!("{why}\n"));
+        let form = Form {
+            persistence: Persistence::Close,
+            extent: Extent::Whole,
+        };
+        let told = match self.queue(&answer, form).await {
+            Ok(()) => self.flush().await,
+            failed => failed,
+        };
+        match told {
+            Ok(()) => self.linger().await,
+            // The client is gone, or does not listen.
+            Err(_) => self.http.reset(),
+        }
+    }
+}
+
+/// One wait for the client, begun only when there is something to wait for.
+struct Wait {
+    allowance: Duration,
+    since: Cell<Option<Instant>>,
+}
+
+impl Wait {
+    fn new(allowance: Duration) -> Self {
+        Self {
+            allowance,
+            since: Cell::new(None),
+        }
+    }
+
+    /// When it is over. The first who asks begins it.
+    fn deadline(&self) -> Instant {
+        let since = self.since.get().unwrap_or_else(Instant::now);
+        self.since.set(Some(since));
+        since + self.allowance
+    }
+
+    /// How long it has taken.
+    fn time(&self) -> Duration {
+        self.since
+            .get()
+            .map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+fn form_of(head: &RequestHead, stopping: bool) -> Form {
+    let persistence = match head.version() {
+        _ if stopping || !head.keep_alive() => Persistence::Close,
+        Version::Http10 => Persistence::KeepSaid,
+        Version::Http11 | Version::Http2 => Persistence::Keep,
+    };
+    let extent = match head.method() {
+        "HEAD" => Extent::HeadOnly,
+        _ => Extent::Whole,
+    };
+    Form {
+        persistence,
+        extent,
+    }
+}
