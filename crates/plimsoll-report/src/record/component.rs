@@ -1,8 +1,8 @@
 //! Resources of one process tree: samples at about 1 Hz, and what remains of them.
 
-pub(in crate::record) mod demand;
-pub(in crate::record) mod server;
-pub(in crate::record) mod strain;
+pub(super) mod demand;
+pub(super) mod server;
+pub(super) mod strain;
 
 use super::figures::highest;
 use crate::record::component::demand::Demand;

@@ -1,11 +1,19 @@
 //! The shape of `summary.json`: the contract for scripts. Additive within a major version; `null` where there is no sample;
 //! times in seconds, rates per second, sizes in bytes.
 
-use super::arm_summary::ArmSummary;
-use super::comparison::Comparison;
+pub(super) mod arm_summary;
+pub(super) mod capacity;
+pub(super) mod comparison;
+pub(super) mod level;
+pub(super) mod parts;
+pub(super) mod ranges;
+pub(super) mod verdict;
+
 use super::manifest::{Host, MethodName};
-use super::ranges::Ranges;
-use super::verdict::{ThresholdOutcome, ValidityRow, Verdict};
+use crate::record::summary::arm_summary::ArmSummary;
+use crate::record::summary::comparison::Comparison;
+use crate::record::summary::ranges::Ranges;
+use crate::record::summary::verdict::{ThresholdOutcome, ValidityRow, Verdict};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

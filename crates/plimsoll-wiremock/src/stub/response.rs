@@ -3,11 +3,11 @@
 //! Several forms of body may be given: `body` wins over `jsonBody`, that over `base64Body`, that over `bodyFileName`, as WireMock
 //! 3.13.2 does (observed; its documentation does not say).
 
-pub(in crate::stub) mod body;
-pub(in crate::stub) mod fields;
+pub(super) mod body;
+pub(super) mod fields;
 pub mod proxy;
 pub mod templated;
-pub(in crate::stub) mod transformers;
+pub(super) mod transformers;
 
 use crate::reader::problem::StubProblem;
 use crate::reader::surroundings::Surroundings;

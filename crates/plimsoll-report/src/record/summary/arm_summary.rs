@@ -1,18 +1,18 @@
 //! An arm in `summary.json`.
 
-use super::arm::LoadModel;
-use super::capacity::CapacitySummary;
-use super::cause::Bottleneck;
-use super::comparison::Added;
-use super::drift::Drift;
-use super::figures::figures;
-use super::level::LevelSummary;
-use super::parts::{
+use crate::record::arm::LoadModel;
+use crate::record::cause::Bottleneck;
+use crate::record::component::strain::HostStrain;
+use crate::record::drift::Drift;
+use crate::record::figures::figures;
+use crate::record::summary::capacity::CapacitySummary;
+use crate::record::summary::comparison::Added;
+use crate::record::summary::level::LevelSummary;
+use crate::record::summary::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };
-use super::ranges::RangeSummary;
-use super::times::{Statistic, TimeStatistics, Times, times};
-use crate::record::component::strain::HostStrain;
+use crate::record::summary::ranges::RangeSummary;
+use crate::record::times::{Statistic, TimeStatistics, Times, times};
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;

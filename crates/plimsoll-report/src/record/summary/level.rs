@@ -1,9 +1,9 @@
 //! One level of `levels`: a rate, or a number of users, held for some time.
 
-use super::bearing::Bearing;
-use super::figures::figures;
-use super::parts::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
-use super::times::{Statistic, TimeStatistics, times};
+use crate::record::bearing::Bearing;
+use crate::record::figures::figures;
+use crate::record::summary::parts::{ComponentSummary, GroupSummary, Outcomes, StepSummary};
+use crate::record::times::{Statistic, TimeStatistics, times};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! Parts of an arm in `summary.json`: outcomes and failures, steps, groups and components.
 
-use super::figures::figures;
-use super::ranges::RangeSummary;
-use super::times::{TimeStatistics, times};
 use crate::record::component::server::ServerStatistics;
 use crate::record::component::strain::Strain;
+use crate::record::figures::figures;
+use crate::record::summary::ranges::RangeSummary;
+use crate::record::times::{TimeStatistics, times};
 use plimsoll_base::tally::CheckCount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

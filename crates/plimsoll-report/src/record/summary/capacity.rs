@@ -1,9 +1,9 @@
 //! A search for capacity: what was asked, every trial, the interval that follows, and what is said of it.
 
-use super::bearing::Bearing;
-use super::figures::figures;
-use super::parts::ComponentSummary;
-use super::times::{Statistic, TimeStatistics};
+use crate::record::bearing::Bearing;
+use crate::record::figures::figures;
+use crate::record::summary::parts::ComponentSummary;
+use crate::record::times::{Statistic, TimeStatistics};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! How arms differ, in `summary.json`.
 
-use super::figures::figures;
-use super::times::Statistic;
+use crate::record::figures::figures;
+use crate::record::times::Statistic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
