@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 mod floors;
 #[path = "tidy/modules.rs"]
 mod modules;
+#[path = "tidy/sizes.rs"]
+mod sizes;
 #[path = "tidy/tokens.rs"]
 mod tokens;
 
