@@ -12,9 +12,10 @@
 //! | a run from its manifest to its summary, by one of the methods | `run` |
 //! | one arm's load in one block | `load` |
 //! | components as processes, and what these consume | `topology` |
-//! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
 //! | what a plan can reach at most; what a run is told beside its experiment | [`preflight`], `options` |
-//! | facts of the machine, and the generator's ceiling on it | `host`, `ceiling` |
+//! | the generator's ceiling on this host, as a file | `ceiling` |
+//! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
+//! | facts of the machine | `host` |
 //! | why a run ended early; secrets, masked; the time of a run | `error`, `mask`, `clock` |
 
 mod ceiling;

@@ -1,7 +1,7 @@
 //! Requests that the mock itself sends: which there may be, and what all shards share about sending them.
 //!
 //! A mock sends nothing unless its configuration names hosts to send to ([`Targets`]). Every request has one deadline, and all of
-//! them share a number of connections. What is sent and why is left to `wiremock/stub/proxy.rs` and its like; how, to `outgoing/client.rs`.
+//! them share a number of connections. What is sent and why is left to `wiremock/stub/response/proxy.rs` and its like; how, to `outgoing/client.rs`.
 
 mod client;
 
