@@ -1,6 +1,6 @@
 //! How a plan is dealt out among threads: which users, arrivals and places in the queue are whose.
 //!
-//! Shards take what there is one by one; one thread more is the [`canary`], which has a few exchanges of its own.
+//! Shards take what there is one by one; one thread more is the `canary`, which has a few exchanges of its own.
 
 mod canary;
 
