@@ -2,7 +2,6 @@
 
 use crate::analytics::RecordSender;
 use crate::answer::{Answer, Delivery};
-use crate::clock::until;
 use crate::connection;
 use crate::connection_registry::Showing;
 use crate::generation::{Blueprint, Generation};
@@ -18,6 +17,7 @@ use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Row;
+use plimsoll_http::clock::until;
 use plimsoll_http::server::{Drain, ListenerSet, OpenConnections};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -236,7 +236,7 @@ impl Shard {
     async fn review(&self, before: &Service) {
         /// Judged between two looks at what else there is to do, where signatures must be verified.
         const AT_ONCE: usize = 32;
-        let now = crate::clock::since_epoch();
+        let now = plimsoll_http::clock::since_epoch();
         let everybody = self.registry.borrow().everybody();
         for (number, (id, listener_id, shown)) in everybody.into_iter().enumerate() {
             let shown = match &shown {
@@ -260,7 +260,7 @@ impl Shard {
 
     /// Ends the connections whose certificates have expired.
     fn end_expired(&self) {
-        let now = crate::clock::since_epoch();
+        let now = plimsoll_http::clock::since_epoch();
         let expired = self.registry.borrow_mut().end_expired(now);
         self.metrics.ended.expired.add(expired);
     }
@@ -280,7 +280,7 @@ impl Shard {
             .as_ref()
             .filter(|_| self.placement.shard == 0)
         {
-            control.keys.sweep(crate::clock::unix_seconds());
+            control.keys.sweep(plimsoll_http::clock::unix_seconds());
         }
         for (upstream, metrics) in current.upstreams.iter().zip(&current.tally.upstreams) {
             upstream.close_expired(now);

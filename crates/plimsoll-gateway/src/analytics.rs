@@ -31,9 +31,9 @@ pub(crate) use record::{Names, Part, Record, Words};
 
 use crate::config::{AnalyticsConfig, TracingConfig};
 use crate::controls::Output;
-use crate::log::Log;
 use crate::phases::Phases;
 use backlog::Place;
+use plimsoll_base::log::Log;
 use record::Batch;
 use sink::Opened;
 use sink_worker::{Returns, SinkWorker};

@@ -2,7 +2,7 @@
 //!
 //! Whether it is to be believed has been judged by TLS before; which of its names identifies the client is [`crate::identity`]'s.
 
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use std::fmt::Write as _;
 use x509_parser::asn1_rs::{Any, Class, FromDer as _, Sequence, Tag, ToDer as _};
 use x509_parser::extensions::GeneralName;

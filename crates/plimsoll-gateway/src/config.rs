@@ -21,7 +21,7 @@ pub use limit::Limit;
 pub use schema::{schema, shard_map_schema};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
-pub(crate) use crate::secrets::cached::Purpose;
+pub(crate) use plimsoll_secrets::Purpose;
 pub use surroundings::{ReadFile, ReadVariable, Surroundings};
 pub(crate) use upstream_tls::UpstreamTls;
 
@@ -37,13 +37,13 @@ use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
 use crate::policy::session::Counts;
 use crate::policy::token::TokenRules;
-use crate::secrets::refresher::Keeping;
 use crate::shard_map::ShardMap;
 use crate::trust::Trust;
 use plimsoll_base::document::{self, Allowance, Counted, Document, Nulls, Problem, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::ServerTls;
+use plimsoll_secrets::Keeping;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 use crate::certificate::Certificate;
 use crate::client_context::{Place, assigned};
-use crate::digest::Digest;
 use crate::exchange::fuzz_harness;
 use crate::identity::{Identity, Kind};
 use crate::shard_map::{self, ShardMap};
 use h2::RecvStream;
 use http::Request;
+use plimsoll_base::digest::Digest;
 
 pub use crate::tyk::fuzz_harness::{Served, definition as tyk_definition};
 

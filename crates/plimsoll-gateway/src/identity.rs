@@ -4,7 +4,7 @@
 //! data. What follows from an identity is [`crate::shard_map`]'s.
 
 use crate::certificate::Certificate;
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use std::fmt;
 
 /// Property that can identify a client.

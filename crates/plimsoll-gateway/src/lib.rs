@@ -4,7 +4,7 @@
 //! server --one per core--> acceptor --one per connection--> connection --one per request--> exchange --> upstream
 //!    \-- admin (/metrics, /healthz)   \-- analytics feed --> sink_workers --> sinks
 //!    \-- reload: reads the configuration again --a generation--> every shard
-//!    \-- secrets: kept fresh beside the requests
+//!    \-- plimsoll-secrets: kept fresh beside the requests
 //! ```
 //!
 //! Give it a [`GatewayConfig`] and call [`run`]; it serves until it is told to stop, then drains. Reading files and the
@@ -26,11 +26,11 @@
 //! config                                                               gateway.yaml, checked
 //! overrides policy control connection_registry handover listener_id   what routes demand and say; listeners and who came in
 //! keys metrics shard_map ending                                        keys that come and go, counters, whose data is where
-//! error_format batch answer redis_server secrets                       what the gateway says itself; what is kept elsewhere
+//! error_format batch answer redis_server                               what the gateway says itself; what is kept elsewhere
 //! trust identity certificate origin secrecy http2                      who clients are, who the gateway is
 //! tyk_fields jwt go_regex path router fields forwarded                 formats of others, each by itself
 //! phases tracing gcra expiry error_kind handshake error                figures and words
-//! connection_limiter own_connections digest clock log                  what everybody may need
+//! connection_limiter own_connections                                   what everybody may need
 //! ```
 
 mod acceptor;
@@ -41,7 +41,6 @@ mod batch;
 mod certificate;
 mod client;
 mod client_context;
-mod clock;
 mod config;
 mod connection;
 mod connection_limiter;
@@ -49,7 +48,6 @@ mod connection_registry;
 mod control;
 mod control_api;
 mod controls;
-mod digest;
 mod ending;
 mod error;
 mod error_format;
@@ -70,7 +68,6 @@ mod identity;
 mod jwt;
 mod keys;
 mod listener_id;
-mod log;
 mod metrics;
 mod mirror;
 mod origin;
@@ -85,7 +82,6 @@ mod redis_server;
 mod reload;
 mod router;
 mod secrecy;
-mod secrets;
 mod server;
 mod service;
 mod shard;

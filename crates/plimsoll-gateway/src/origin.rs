@@ -1,6 +1,6 @@
 //! Identity of a gateway from its start to its end, whatever its configuration becomes.
 
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use std::time::Duration;
 use tokio::time::Instant;
 

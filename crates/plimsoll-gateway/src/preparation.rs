@@ -5,8 +5,8 @@ use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig, Ups
 use crate::error::GatewayError;
 use crate::handover::Sockets;
 use crate::listener_id::ListenerId;
-use crate::log::Log;
 use crate::upstream::place::preferred;
+use plimsoll_base::log::Log;
 use plimsoll_http::{Listener, connections_possible};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 

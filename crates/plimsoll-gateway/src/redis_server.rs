@@ -1,7 +1,7 @@
 //! A Redis server: where it is, a connection to it, which waits for a silent one once a request, and commands that are carried out now or
 //! never.
 
-use crate::secrets::password::Password;
+use plimsoll_secrets::Password;
 use redis::{
     Arg, Client, Cmd, ConnectionAddr, ConnectionLike, ErrorKind, FromRedisValue,
     IntoConnectionInfo as _, Pipeline, RedisConnectionInfo, RedisError, RedisResult, Value,
@@ -232,7 +232,7 @@ impl WhenFull {
 impl Fence {
     /// One under a key of its own, which nobody else writes.
     pub(crate) fn new(key: String) -> Self {
-        let raised = crate::clock::since_epoch().as_nanos();
+        let raised = plimsoll_http::clock::since_epoch().as_nanos();
         Self { key, raised }
     }
 
@@ -334,7 +334,8 @@ impl fmt::Debug for RedisConf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::password::tests::withheld;
+    use plimsoll_http::Url;
+    use plimsoll_secrets::{CachedSecret, Purpose, Reference, Secret, Source};
     use plimsoll_testbed::redis::Redis;
     use rustix::process::Signal;
     use std::io::{Read as _, Write as _};
@@ -343,7 +344,14 @@ mod tests {
     #[test]
     fn without_its_password_nobody_is_dialled() {
         let conf = RedisConf::parse("redis://127.0.0.1:1").unwrap();
-        let (_, password) = withheld();
+        let source = Source {
+            secret: "prod/records".to_owned(),
+            region: "eu-central-1".to_owned(),
+            endpoint: Url::parse("https://secrets.example").unwrap(),
+        };
+        let reference = Reference { source, key: None };
+        let withheld = CachedSecret::new(reference, Purpose::Password);
+        let password = Password::new(Some(Secret::Cached(withheld.into())));
         let refused = RedisConf { password, ..conf }.dial().err().unwrap();
         assert_eq!(refused.to_string(), "its password is withheld");
     }

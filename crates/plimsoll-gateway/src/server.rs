@@ -9,17 +9,17 @@ use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::{ADMIN, Sockets, Starting};
 use crate::listener_id::{ListenerId, ListenerSpec};
-use crate::log::Log;
 use crate::metrics::{Counter, ShardMetrics};
 use crate::origin::Origin;
 use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
 use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
-use crate::secrets::refresher::SecretRefresher;
 use crate::shard::{ConnectionLimiters, Shard};
 use crate::upstream::Placement;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_base::log::Log;
 use plimsoll_http::server::OpenConnections;
 use plimsoll_http::{CountersFile, run_shards};
+use plimsoll_secrets::SecretRefresher;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub fn run(
     // Before clients can come: they are not to wait for secrets.
     let refresher = start_keeper(config, &log)?;
     let listeners = bind(config, &sockets)?;
-    let origin = Origin::new(Instant::now(), crate::clock::since_epoch());
+    let origin = Origin::new(Instant::now(), plimsoll_http::clock::since_epoch());
     let (behind, room) = (resolve(config)?, room_for_clients(config, shards, &log));
     tell_of_nameless(config, &behind, &log);
     let first = Arc::new(Blueprint::new(config, behind, &origin, shards, room, None));

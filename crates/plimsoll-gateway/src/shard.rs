@@ -204,7 +204,7 @@ impl Shard {
             // TLS reads no more of a chain than it needs: what could not be found in a list of revoked ones is not let in.
             false => Some(Shown::of(chain).ok_or(Withdrawn::Distrusted)?),
         };
-        let now = crate::clock::since_epoch();
+        let now = plimsoll_http::clock::since_epoch();
         self.judge(shown.as_ref(), &listener_id.name, before, now)?;
         self.registry.borrow_mut().show(tokio::task::id(), shown);
         Ok(())

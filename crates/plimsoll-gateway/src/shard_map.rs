@@ -12,8 +12,8 @@ mod wire;
 pub(crate) use check::read;
 pub(super) use wire::ShardMapFile;
 
-use crate::digest::Digest;
 use crate::identity::Identity;
+use plimsoll_base::digest::Digest;
 use std::collections::HashMap;
 
 /// A part of the data with an upstream of its own: the data's shard, not the gateway's.

@@ -5,7 +5,7 @@
 //! [`crate::config`].
 
 use crate::certificate::{Certificate, Number};
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use plimsoll_http::tls::{CertificateDer, Clientele, UnixTime};
 use std::collections::HashSet;
 use std::time::Duration;

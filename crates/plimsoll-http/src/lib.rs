@@ -11,9 +11,10 @@
 //! | the codec driven over the halves of a stream | [`connection`] |
 //! | bytes to messages and back, neither touching a socket | `codec` |
 //! | listeners, streams with or without TLS, shards, descriptors | `transport` |
-//! | how long a peer is waited for; where something is; counters that outlive their server | [`deadline`], [`patience`], [`url`], [`counters_file`] |
+//! | how long a peer is waited for; the time of day; where something is; counters that outlive their server | [`clock`], [`deadline`], [`patience`], [`url`], [`counters_file`] |
 
 mod client;
+pub mod clock;
 mod codec;
 pub mod connection;
 pub mod counters_file;

@@ -8,9 +8,9 @@ use crate::metrics::{
     TooMany, UpstreamMetrics,
 };
 use crate::phases::Phase;
-use crate::secrets::refresher::Figures;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
+use plimsoll_secrets::Figures;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -7,7 +7,7 @@
 use super::counts::Counts;
 use super::record::Batch;
 use super::spool::{Portion, Spool};
-use crate::log::Log;
+use plimsoll_base::log::Log;
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Where records of requests and spans of traces go, and what is in them.
 
 use crate::redis_server::RedisConf;
-use crate::secrets::password::{Password, Withheld};
 use plimsoll_http::otlp::Endpoint;
+use plimsoll_secrets::{Password, Withheld};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! How connections to an upstream's endpoints are secured, made from one reading of the configuration.
 
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use plimsoll_http::tls::{ClientTls, Connector, Identity};
 
 /// TLS to the endpoints of an upstream, ready. Two of the same digest are the same.

@@ -2,13 +2,13 @@
 
 use super::{Control, error, json_answer};
 use crate::answer::Answer;
-use crate::clock::unix_seconds;
 use crate::keys::KeyHash;
 use crate::keys::key::{NewKey, Quotas};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::name::{self, Form};
 use crate::keys::session::{self, Session};
 use plimsoll_base::document::Document;
+use plimsoll_http::clock::unix_seconds;
 use serde_json::json;
 use std::cell::LazyCell;
 

@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::answer::Answer;
-use crate::clock::unix_seconds;
 use crate::control::{Control, error, json_answer};
 use crate::keys::key::Key;
+use plimsoll_http::clock::unix_seconds;
 
 pub(super) fn answer(control: &Control, call: &Call, id: &str) -> Answer {
     if call.says("hashed") && !control.settings().key_rules.hashed {

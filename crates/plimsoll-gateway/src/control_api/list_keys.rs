@@ -2,8 +2,8 @@
 
 use super::Call;
 use crate::answer::Answer;
-use crate::clock::unix_seconds;
 use crate::control::{Control, error, json_answer};
+use plimsoll_http::clock::unix_seconds;
 use serde_json::json;
 
 pub(super) fn answer(control: &Control, _: &Call, _: &str) -> Answer {

@@ -4,7 +4,6 @@ use super::admission::Plan;
 use super::party::Party;
 use super::progress::{Progress, Upload};
 use super::pump::{Coding, Flow, PumpError, flush, is_at_hand, pass, peek, pump};
-use crate::clock;
 use crate::expiry::{self, Expiry};
 use crate::fields::{Kind, kind};
 use crate::keys::allowance::Left;
@@ -15,6 +14,7 @@ use crate::overrides::{LOOKED_AT, Overrides, Replaced, Verdict};
 use crate::policy::rules::edits::FieldEdits;
 use crate::shard_map::ShardMap;
 use plimsoll_base::counters::Counter;
+use plimsoll_http::clock;
 use plimsoll_http::{
     ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
 };

@@ -17,10 +17,10 @@ mod session;
 
 use super::key::Quotas as Becomes;
 use super::{KeyHash, KeyStore};
-use crate::clock;
-use crate::log::Log;
 use crate::redis_server::{RedisConf, is_full, was_answered};
 use changes::{Changes, Word};
+use plimsoll_base::log::Log;
+use plimsoll_http::clock;
 use quotas::Quotas;
 use session::RedisSession;
 use std::collections::HashSet;

@@ -4,10 +4,10 @@
 //! nothing about how much of a guessed key is right.
 
 use crate::answer::Answer;
-use crate::digest::Digest;
 use crate::error_kind::ErrorKind;
-use crate::secrets::cached::CachedSecret;
+use plimsoll_base::digest::Digest;
 use plimsoll_http::Fields;
+use plimsoll_secrets::CachedSecret;
 use std::collections::HashMap;
 use std::sync::Arc;
 

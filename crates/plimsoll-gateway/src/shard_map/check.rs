@@ -2,8 +2,8 @@
 
 use super::wire::{EntryBlock, MovingBlock, PhaseWord, ShardMapFile};
 use super::{Assignment, DataShard, Entry, Moving, Prefixes, ShardMap, Step};
-use crate::digest::Digest;
 use crate::identity::Identity;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problem, Problems};
 use std::collections::HashMap;
 

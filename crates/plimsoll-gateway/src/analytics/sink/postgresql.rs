@@ -5,7 +5,7 @@ use crate::analytics::entry::Entry;
 use crate::analytics::sink::Failed;
 use crate::analytics::sink::parts::{Parts, Tried};
 use crate::config::PostgresqlSink;
-use crate::secrets::password::Withheld;
+use plimsoll_secrets::Withheld;
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;

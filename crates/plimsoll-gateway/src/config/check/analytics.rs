@@ -10,10 +10,10 @@ use super::super::{
 };
 use super::{Checker, secrets};
 use crate::redis_server::{OPEN_PASSWORD, RedisConf};
-use crate::secrets::cached::Purpose;
-use crate::secrets::password::Password;
 use plimsoll_base::document::Path;
 use plimsoll_http::otlp::{Endpoint, Signal};
+use plimsoll_secrets::Password;
+use plimsoll_secrets::Purpose;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_postgres::config::{Host, SslMode};

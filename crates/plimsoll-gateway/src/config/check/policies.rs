@@ -4,15 +4,15 @@ use super::super::wire::secrets::SecretText;
 use super::super::wire::{KeyBlock, KeyEntry, PoliciesBlock, RateLimitBlock, ScopeWord};
 use super::super::{KeyConfig, RateLimitConfig, RouteConfig, Serves};
 use super::{Checker, secrets};
-use crate::digest::Digest;
 use crate::fields;
 use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;
-use crate::secrets::Secret;
-use crate::secrets::cached::Purpose;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::decode::is_token;
+use plimsoll_secrets::Purpose;
+use plimsoll_secrets::Secret;
 
 /// The key and rate-limit policies that a block states.
 pub(super) fn policies(

@@ -9,8 +9,8 @@ use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::PathMatcher;
 use crate::policy::rules::reply::Reply;
 use crate::policy::rules::{Exemption, Rule, Rules, What};
-use crate::secrets::cached::Purpose;
 use plimsoll_base::document::{Entries, Path, Text};
+use plimsoll_secrets::Purpose;
 use std::sync::Arc;
 
 /// The rules of a route, if it has any.

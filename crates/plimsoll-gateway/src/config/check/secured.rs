@@ -4,7 +4,7 @@ use super::super::EndpointConfig;
 use super::super::wire::{UpstreamBlock, UpstreamTlsBlock};
 use super::{Checker, tls};
 use crate::config::UpstreamTls;
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{
     ClientTls, Identity, TlsError, TlsSettings, TlsVersion, Trust, certificates,

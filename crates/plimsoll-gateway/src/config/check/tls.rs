@@ -4,8 +4,8 @@ use super::super::ListenerTls;
 use super::super::wire::{ClientsWord, ListenerTlsBlock};
 use super::Checker;
 use crate::certificate::Number;
-use crate::digest::Digest;
 use crate::trust::Trust;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{
     CertificateDer, Clientele, Clients, Demand, Identity, ServerSettings, ServerTls, TlsError,

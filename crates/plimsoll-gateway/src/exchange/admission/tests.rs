@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::config::{GatewayConfig, MirrorLimits, Sharding, Surroundings};
-use crate::digest::Digest;
 use crate::identity::Kind;
 use crate::origin::Origin as Start;
 use crate::shard_map;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::tls::CertificateDer;
 use plimsoll_http::{Limits, ServerConnection};

@@ -132,7 +132,7 @@ impl RedisSession {
 
     /// The word that Redis keeps; a new one, if it had none.
     fn epoch_of(&self, connection: &mut Connection) -> RedisResult<String> {
-        let now = crate::clock::since_epoch().as_nanos();
+        let now = plimsoll_http::clock::since_epoch().as_nanos();
         let mut request = redis::pipe();
         let leave = request.cmd("SET").arg(EPOCH);
         leave.arg(format!("{}-{now}", self.name)).arg("NX");

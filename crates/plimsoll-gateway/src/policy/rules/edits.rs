@@ -1,10 +1,10 @@
 //! Fields of a message that are removed or set on its way through.
 
 use crate::fields;
-use crate::secrets::Secret;
-use crate::secrets::cached::Purpose;
 use plimsoll_http::decode::is_token;
 use plimsoll_http::encode;
+use plimsoll_secrets::Purpose;
+use plimsoll_secrets::Secret;
 
 /// Which fields. Names are distinct without regard to case, and none is one that the proxy itself makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::super::tls::{TlsWords, version};
 use super::{Check, target};
 use crate::config::EndpointConfig;
 use crate::config::UpstreamTls;
-use crate::digest::Digest;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{ClientTls, TlsError, TlsSettings, TlsVersion, Trust};
 

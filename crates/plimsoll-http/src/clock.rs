@@ -1,21 +1,22 @@
-//! The only place of this crate that reads the calendar; all durations come from Tokio's pausable clock, by which things are waited for.
+//! The time of day, for servers; durations come from Tokio's pausable clock, by which things are waited for.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// Time since 1970, UTC. Read once, when the gateway starts; later times are this plus what has elapsed since.
+/// Time since 1970, UTC.
 #[expect(
     clippy::disallowed_methods,
     reason = "records of requests carry the time of day, and only a shell can know it"
 )]
-pub(crate) fn since_epoch() -> Duration {
+#[must_use]
+pub fn since_epoch() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()
 }
 
 /// Ready at this time; never without one.
-pub(crate) async fn until(time: Option<Instant>) {
+pub async fn until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
@@ -23,6 +24,7 @@ pub(crate) async fn until(time: Option<Instant>) {
 }
 
 /// Seconds since 1970.
-pub(crate) fn unix_seconds() -> u32 {
+#[must_use]
+pub fn unix_seconds() -> u32 {
     u32::try_from(since_epoch().as_secs()).unwrap_or(u32::MAX)
 }

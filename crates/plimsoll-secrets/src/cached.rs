@@ -1,17 +1,17 @@
 //! One place of the configuration whose secret is kept elsewhere: what is wanted there, and what it is now.
 
-use super::aws::Reference;
-use crate::digest::Digest;
+use crate::reference::Reference;
 use arc_swap::ArcSwapOption;
+use plimsoll_base::digest::Digest;
 use std::fmt;
 use std::sync::Arc;
 
 /// A secret that the refresher fills. Requests read it without waiting; it is empty before the first value and while it is withheld.
-pub(crate) struct CachedSecret {
+pub struct CachedSecret {
     /// Where it is kept.
-    pub(crate) reference: Reference,
+    pub reference: Reference,
     /// What it is for.
-    pub(crate) purpose: Purpose,
+    pub purpose: Purpose,
     /// Swapped as a whole, so that readers neither wait nor see a part.
     value: ArcSwapOption<Value>,
 }
@@ -23,7 +23,7 @@ struct Value {
 
 /// What a secret is for, which not every text is fit for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// A key that clients present.
     Key,
     /// The value of a header field.
@@ -34,7 +34,7 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     /// Why a text is not fit for this, if it is not. Says nothing of the text itself.
-    pub(crate) fn objection(self, text: &str) -> Option<&'static str> {
+    pub fn objection(self, text: &str) -> Option<&'static str> {
         let is_field = |text: &str| {
             text.bytes()
                 .all(|b| b == b'\t' || (b' '..0x7f).contains(&b) || b >= 0x80)
@@ -54,7 +54,7 @@ impl Purpose {
 
 impl CachedSecret {
     /// One that is empty yet.
-    pub(crate) fn new(reference: Reference, purpose: Purpose) -> Self {
+    pub fn new(reference: Reference, purpose: Purpose) -> Self {
         Self {
             reference,
             purpose,
@@ -63,13 +63,13 @@ impl CachedSecret {
     }
 
     /// Its text, if there is any.
-    pub(crate) fn text(&self) -> Option<Arc<str>> {
+    pub fn text(&self) -> Option<Arc<str>> {
         let value = self.value.load();
         value.as_ref().map(|value| Arc::clone(&value.text))
     }
 
     /// Has somebody see the text; says whether there is one.
-    pub(super) fn show(&self, to: impl FnOnce(&str)) -> bool {
+    pub(crate) fn show(&self, to: impl FnOnce(&str)) -> bool {
         match &*self.value.load() {
             Some(value) => {
                 to(&value.text);
@@ -80,18 +80,18 @@ impl CachedSecret {
     }
 
     /// The digest of its text, if there is any.
-    pub(crate) fn digest(&self) -> Option<Digest> {
+    pub fn digest(&self) -> Option<Digest> {
         self.value.load().as_ref().map(|value| value.digest)
     }
 
     /// It is this from now on.
-    pub(super) fn fill(&self, text: Arc<str>) {
+    pub(crate) fn fill(&self, text: Arc<str>) {
         let digest = Digest::of(text.as_bytes());
         self.value.store(Some(Arc::new(Value { text, digest })));
     }
 
     /// It is nothing from now on.
-    pub(super) fn withhold(&self) {
+    pub(crate) fn withhold(&self) {
         self.value.store(None);
     }
 }
@@ -114,7 +114,7 @@ impl fmt::Debug for CachedSecret {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::aws::Source;
+    use crate::reference::Source;
     use plimsoll_http::Url;
 
     #[test]

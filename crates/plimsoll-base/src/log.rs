@@ -3,4 +3,4 @@
 use std::sync::Arc;
 
 /// Takes one line of text for the operator; called from several threads.
-pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;

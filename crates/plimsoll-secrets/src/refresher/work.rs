@@ -1,214 +1,43 @@
-//! Who keeps secrets fresh: a thread of its own that asks for each ahead of its expiry and fills the places that want it.
-//!
-//! ```text
-//! configuration --Order::Take--> known already: filled; else asked for, within a bound --> answered: all there, or what is wrong
-//!                 Order::Adopt-> its places, and its settings, are those that count from now on
-//! ```
-//!
-//! A place of a configuration that is not in force keeps what it has, for exchanges that end by it; a secret without a place is forgotten.
+//! The thread's work: orders are taken, calls are made when they are due, and places are told what was heard.
 
-use super::aws::{self, Failure, Source};
-use super::cached::CachedSecret;
-use super::credentials;
-use super::schedule::{Freshness, Times};
-use crate::clock;
-use crate::clock::until;
-use crate::log::Log;
+use super::known::{Heard, Known};
+use crate::aws::{self, Failure};
+use crate::cached::CachedSecret;
+use crate::figures::Figures;
+use crate::reference::Source;
+use crate::schedule::{Freshness, Times};
+use crate::settings::{Keeping, Settings};
 use plimsoll_base::document::{Problem, Problems};
+use plimsoll_base::log::Log;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_http::meters::Counter;
+use plimsoll_http::clock::{self, until};
 use std::collections::HashSet;
-use std::io;
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Secrets that a configuration may name, each counted once.
-pub(crate) const MOST: usize = 1000;
 /// Calls under way at a time.
 const CALLS: usize = 8;
 /// How often it is looked whether every secret is still wanted.
 const LOOK: Duration = Duration::from_secs(1);
-/// Orders that may wait; whoever gives one waits for its answer.
-const ORDERS: usize = 4;
 
-/// How secrets are kept, as a configuration says it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
-    pub(crate) credentials: credentials::Source,
-    /// Authorities (PEM) in place of the host's own.
-    pub(crate) authorities: Option<String>,
-    pub(crate) times: Times,
-}
-
-/// Secrets that a configuration wants kept.
-#[derive(Debug, Clone)]
-pub(crate) struct Keeping {
-    pub(crate) settings: Arc<Settings>,
-    /// Every place, and where it is said; those problems have no message yet.
-    pub(crate) wanted: Vec<(Arc<CachedSecret>, Problem)>,
-}
-
-/// Counters of secrets, for `/metrics`.
-#[derive(Debug, Default)]
-pub(crate) struct Figures {
-    /// Secrets that are kept.
-    pub(crate) kept: Counter,
-    /// Calls that brought a value, and calls that did not.
-    pub(crate) refreshed: Counter,
-    pub(crate) failed: Counter,
-    /// Values that were another than before.
-    pub(crate) rotated: Counter,
-    /// Secrets that are used beyond their time to live, and secrets that are withheld.
-    pub(crate) stale: Counter,
-    pub(crate) withheld: Counter,
-}
-
-/// The thread, once somebody wants something kept. It ends when this is dropped.
-pub(crate) struct SecretRefresher {
-    log: Log,
-    figures: Arc<Figures>,
-    running: Option<Running>,
-}
-
-struct Running {
-    orders: mpsc::Sender<Order>,
-    thread: JoinHandle<()>,
-}
-
-enum Order {
+/// An order to the thread.
+pub(super) enum Order {
     Take(Take),
     Adopt(Option<Keeping>),
 }
 
 /// Places that are to be filled.
-struct Take {
-    settings: Arc<Settings>,
-    wanted: Vec<(Weak<CachedSecret>, Problem)>,
-    reply: oneshot::Sender<Result<(), Problems>>,
-}
-
-/// Result of having asked for secrets; waits for it.
-pub(crate) struct Asked(Option<oneshot::Receiver<Result<(), Problems>>>);
-
-impl Asked {
-    /// Outside of any runtime.
-    pub(crate) fn wait(self) -> Result<(), Problems> {
-        match self.0 {
-            Some(answer) => answer.blocking_recv().unwrap_or_else(|_| Err(gone())),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) async fn heard(self) -> Result<(), Problems> {
-        match self.0 {
-            Some(answer) => answer.await.unwrap_or_else(|_| Err(gone())),
-            None => Ok(()),
-        }
-    }
-}
-
-fn gone() -> Problems {
-    Problem::of_file("secrets", "the gateway is stopping").into()
-}
-
-impl SecretRefresher {
-    pub(crate) fn new(log: Log) -> Self {
-        Self {
-            log,
-            figures: Arc::default(),
-            running: None,
-        }
-    }
-
-    pub(crate) fn figures(&self) -> Arc<Figures> {
-        Arc::clone(&self.figures)
-    }
-
-    /// Has every place filled that a configuration wants. Until [`Self::adopt`] what was kept before is kept as it was.
-    ///
-    /// # Errors
-    /// When the thread cannot be made.
-    pub(crate) fn take(&mut self, keeping: &Keeping) -> io::Result<Asked> {
-        if keeping.wanted.is_empty() {
-            return Ok(Asked(None));
-        }
-        let (reply, answer) = oneshot::channel();
-        let wanted = keeping.wanted.iter();
-        self.order(Order::Take(Take {
-            settings: Arc::clone(&keeping.settings),
-            wanted: wanted
-                .map(|(kept, at)| (Arc::downgrade(kept), at.clone()))
-                .collect(),
-            reply,
-        }))?;
-        Ok(Asked(Some(answer)))
-    }
-
-    /// A configuration is in force: its secrets alone are kept fresh, and in the way that it says.
-    ///
-    /// # Errors
-    /// When the thread cannot be made.
-    pub(crate) fn adopt(&mut self, keeping: Option<&Keeping>) -> io::Result<()> {
-        if self.running.is_none() {
-            return Ok(());
-        }
-        self.order(Order::Adopt(keeping.cloned()))
-    }
-
-    fn order(&mut self, order: Order) -> io::Result<()> {
-        let running = match self.running.take() {
-            Some(running) => running,
-            None => self.start()?,
-        };
-        // Each order is answered before the next is given, or answers at once: there is room.
-        let given = running.orders.try_send(order);
-        self.running = Some(running);
-        given.map_err(|_| io::Error::other("the refresher of secrets takes no orders"))
-    }
-
-    fn start(&self) -> io::Result<Running> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let (orders, ordered) = mpsc::channel(ORDERS);
-        let work = Work {
-            log: Arc::clone(&self.log),
-            figures: Arc::clone(&self.figures),
-            secrets: Vec::new(),
-            calls: JoinSet::new(),
-            take: None,
-            draw: Draw::new(seed(), Stream::Refreshes, 0),
-        };
-        let thread = std::thread::Builder::new()
-            .name("secrets".to_owned())
-            .spawn(move || runtime.block_on(work.run(ordered)))?;
-        Ok(Running { orders, thread })
-    }
-}
-
-impl Drop for SecretRefresher {
-    fn drop(&mut self) {
-        if let Some(Running { orders, thread }) = self.running.take() {
-            drop(orders);
-            if thread.join().is_err() && !std::thread::panicking() {
-                panic!("the refresher of secrets panicked");
-            }
-        }
-    }
-}
-
-/// Only spreads calls: hosts that start together are not to call together.
-fn seed() -> u64 {
-    let now = clock::since_epoch().as_nanos();
-    u64::try_from(now % u128::from(u64::MAX)).unwrap_or_default() ^ u64::from(std::process::id())
+pub(super) struct Take {
+    pub(super) settings: Arc<Settings>,
+    pub(super) wanted: Vec<(Weak<CachedSecret>, Problem)>,
+    pub(super) reply: oneshot::Sender<Result<(), Problems>>,
 }
 
 /// The thread's state.
-struct Work {
+pub(super) struct Work {
     log: Log,
     figures: Arc<Figures>,
     secrets: Vec<Known>,
@@ -224,31 +53,19 @@ struct Call {
     settings: Arc<Settings>,
 }
 
-/// A secret that is kept.
-struct Known {
-    source: Source,
-    settings: Arc<Settings>,
-    /// Those of an order that waits for a value where there is none: it is asked for in its way, which may be what was wrong.
-    proposed: Option<Arc<Settings>>,
-    places: Vec<Weak<CachedSecret>>,
-    heard: Option<Heard>,
-    /// In a row.
-    failures: u32,
-    /// The last of them.
-    failure: Option<Failure>,
-    /// When it is asked for next; `None` while it is asked for.
-    due: Option<Instant>,
-}
-
-struct Heard {
-    text: Arc<str>,
-    at: Instant,
-    /// Freshness that the places were told of it.
-    worth: Freshness,
-}
-
 impl Work {
-    async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+    pub(super) fn new(log: Log, figures: Arc<Figures>) -> Self {
+        Self {
+            log,
+            figures,
+            secrets: Vec::new(),
+            calls: JoinSet::new(),
+            take: None,
+            draw: Draw::new(seed(), Stream::Refreshes, 0),
+        }
+    }
+
+    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
         loop {
             let now = Instant::now();
             self.call(now);
@@ -405,7 +222,7 @@ impl Work {
             }
             Err(failure) => {
                 self.figures.failed.add(1);
-                if known.is_to_be_asked_for_otherwise(call) {
+                if known.is_to_be_asked_for_otherwise(&call.settings) {
                     known.due = Some(now);
                     return;
                 }
@@ -498,74 +315,8 @@ impl Work {
     }
 }
 
-impl Known {
-    fn places(&self) -> impl Iterator<Item = Arc<CachedSecret>> {
-        self.places.iter().filter_map(Weak::upgrade)
-    }
-
-    /// Whether a new value does for every place that has one.
-    fn fits(&self, text: &Arc<str>) -> Result<(), Failure> {
-        let mut places = self.places().filter(|kept| kept.digest().is_some());
-        places.try_for_each(|kept| part(&kept, text).map(|_| ()))
-    }
-
-    /// Why what was heard does not do for a place.
-    fn objection(&self, kept: &CachedSecret) -> Option<Failure> {
-        part(kept, &self.heard.as_ref()?.text).err()
-    }
-
-    /// Gives a place what is known, if that is worth anything and does.
-    fn fill(&self, kept: &CachedSecret) {
-        let heard = self
-            .heard
-            .as_ref()
-            .filter(|h| h.worth != Freshness::Nothing);
-        if let Some(Ok(text)) = heard.map(|heard| part(kept, &heard.text)) {
-            kept.fill(text);
-        }
-    }
-
-    /// Somebody waits for it: whatever went wrong before, it is asked for now, unless it is already.
-    fn hurry(&mut self, now: Instant) {
-        self.failure = None;
-        self.due = self.due.map(|_| now);
-    }
-
-    /// Whether an order waits for it to be asked for in another way than this call has.
-    fn is_to_be_asked_for_otherwise(&self, call: &Call) -> bool {
-        let proposed = self.proposed.as_ref();
-        proposed.is_some_and(|proposed| *proposed != call.settings)
-    }
-
-    fn is_asked_for(&self, now: Instant) -> bool {
-        self.due.is_none_or(|due| due <= now)
-    }
-
-    fn fill_all(&self) {
-        self.places().for_each(|kept| self.fill(&kept));
-    }
-
-    fn withhold_all(&self) {
-        self.places().for_each(|kept| kept.withhold());
-    }
-
-    fn trouble(&self, failure: &Failure, age: Duration) -> String {
-        let times = self.settings.times;
-        let left = (times.ttl + times.stale).saturating_sub(age).as_secs();
-        let name = &self.source.secret;
-        format!(
-            "secret `{name}` cannot be refreshed: {failure}; what is known may be used for {left} s more"
-        )
-    }
-}
-
-/// The part of a secret's text that a place wants, if it is fit for that.
-fn part(kept: &CachedSecret, text: &Arc<str>) -> Result<Arc<str>, Failure> {
-    let part = kept.reference.pick(text).map_err(Failure::Unusable)?;
-    match kept.purpose.objection(&part) {
-        None => Ok(part),
-        Some(why) => Err(Failure::Unusable(format!(
-            "its value does not do here: {why}"
-        ))),
-    }
+/// Only spreads calls: hosts that start together are not to call together.
+fn seed() -> u64 {
+    let now = clock::since_epoch().as_nanos();
+    u64::try_from(now % u128::from(u64::MAX)).unwrap_or_default() ^ u64::from(std::process::id())
 }

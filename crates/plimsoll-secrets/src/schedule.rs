@@ -13,31 +13,31 @@ const LATEST: f64 = 0.8;
 
 /// Times that hold for every secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Times {
+pub struct Times {
     /// For how long a value is as good as new. Above zero.
-    pub(crate) ttl: Duration,
+    pub ttl: Duration,
     /// For how much longer it is used while no newer one can be had.
-    pub(crate) stale: Duration,
+    pub stale: Duration,
     /// How long the first value is waited for.
-    pub(crate) wait: Duration,
+    pub wait: Duration,
 }
 
 impl Times {
     /// How long after it was heard a secret is asked for again. `chance` lies between 0 and 1: those that were heard together are not
     /// asked for together.
-    pub(super) fn refresh(&self, chance: f64) -> Duration {
+    pub(crate) fn refresh(&self, chance: f64) -> Duration {
         self.ttl.mul_f64(EARLIEST + (LATEST - EARLIEST) * chance)
     }
 
     /// How long after the `failures`-th failure in a row it is tried again: between half of the pause and all of it.
-    pub(super) fn pause(failures: u32, chance: f64) -> Duration {
+    pub(crate) fn pause(failures: u32, chance: f64) -> Duration {
         let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
         let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
         pause.mul_f64(0.5 + chance / 2.0)
     }
 
     /// Freshness of a value of this age.
-    pub(super) fn worth(&self, age: Duration) -> Freshness {
+    pub(crate) fn worth(&self, age: Duration) -> Freshness {
         if age < self.ttl {
             Freshness::Fresh
         } else if age < self.ttl.saturating_add(self.stale) {
@@ -48,7 +48,7 @@ impl Times {
     }
 
     /// At which age a value is worth less than `now` for the next time, if ever.
-    pub(super) fn turns(&self, now: Freshness) -> Option<Duration> {
+    pub(crate) fn turns(&self, now: Freshness) -> Option<Duration> {
         match now {
             Freshness::Fresh => Some(self.ttl),
             Freshness::Stale => Some(self.ttl.saturating_add(self.stale)),
@@ -59,7 +59,7 @@ impl Times {
 
 /// Freshness of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Freshness {
+pub(crate) enum Freshness {
     Fresh,
     /// It is used, for want of a newer one.
     Stale,

@@ -1,6 +1,7 @@
 //! With what calls are signed: credentials that were read with the configuration, or those that a container's host hands out.
 
-use super::{ANSWER, PATIENCE, Secret};
+use crate::bounds::{ANSWER, PATIENCE};
+use crate::secret::Secret;
 use plimsoll_files::Limit;
 use plimsoll_http::{Call, Url, call};
 use serde_json::Value;
@@ -9,11 +10,12 @@ use std::sync::Arc;
 
 /// Where credentials come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     /// The configuration, its files, or the environment.
     Known(Credentials),
     /// The container's host: asked before each call, as they are short-lived.
     Container {
+        /// Where they are asked for.
         url: Url,
         /// `Authorization` for it.
         token: Option<Token>,
@@ -22,7 +24,7 @@ pub(crate) enum Source {
 
 /// Token that a container shows to its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Token {
+pub enum Token {
     /// This.
     Text(Secret),
     /// The content of this file by then: it is short-lived, too (EKS writes it anew).
@@ -31,22 +33,25 @@ pub(crate) enum Token {
 
 /// Credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Credentials {
-    pub(crate) access_key: Secret,
-    pub(crate) secret_key: Secret,
-    pub(crate) session_token: Option<Secret>,
+pub struct Credentials {
+    /// The key's id.
+    pub access_key: Secret,
+    /// The key, which signs.
+    pub secret_key: Secret,
+    /// The session's token, of credentials that are short-lived.
+    pub session_token: Option<Secret>,
 }
 
 /// Credentials as they are now, in plain text.
-pub(super) struct Plain {
-    pub(super) access_key: Arc<str>,
-    pub(super) secret_key: Arc<str>,
-    pub(super) session_token: Option<Arc<str>>,
+pub(crate) struct Plain {
+    pub(crate) access_key: Arc<str>,
+    pub(crate) secret_key: Arc<str>,
+    pub(crate) session_token: Option<Arc<str>>,
 }
 
 impl Source {
     /// The credentials for a call, or why there are none.
-    pub(super) async fn now(&self) -> Result<Plain, String> {
+    pub(crate) async fn now(&self) -> Result<Plain, String> {
         match self {
             Self::Known(known) => known.plain(),
             Self::Container { url, token } => {

@@ -5,16 +5,16 @@ use std::fmt;
 
 /// A SHA-256 digest. That of a key is safe to store; printed only by [`Digest::to_hex`], for analytics.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Digest([u8; 32]);
+pub struct Digest([u8; 32]);
 
 impl Digest {
     /// The digest of a key in plain text.
-    pub(crate) fn of(key: &[u8]) -> Self {
+    pub fn of(key: &[u8]) -> Self {
         Self(Sha256::digest(key).into())
     }
 
     /// Reads 64 hexadecimal digits.
-    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+    pub fn from_hex(text: &str) -> Option<Self> {
         if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return None;
         }
@@ -26,7 +26,7 @@ impl Digest {
     }
 
     /// 64 lower-case hexadecimal digits.
-    pub(crate) fn to_hex(self) -> String {
+    pub fn to_hex(self) -> String {
         self.0.iter().map(|octet| format!("{octet:02x}")).collect()
     }
 }

@@ -1,11 +1,12 @@
-//! AWS Secrets Manager: the call of `GetSecretValue`, what its answers mean, and what of a secret a reference means.
+//! AWS Secrets Manager: the call of `GetSecretValue`, and what its answers mean.
 //!
 //! Source: AWS Secrets Manager API Reference, `GetSecretValue` and "Common Errors"; the protocol is JSON 1.1 over a POST.
 
-use super::credentials;
-use super::sigv4::{Field, Signer, sign};
-use super::{ANSWER, PATIENCE};
-use plimsoll_http::{Answer, Call, Url, call};
+use crate::bounds::{ANSWER, PATIENCE};
+use crate::credentials;
+use crate::reference::Source;
+use crate::sigv4::{Field, Signer, sign};
+use plimsoll_http::{Answer, Call, call};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -14,51 +15,9 @@ use std::time::Duration;
 /// Characters of a message of AWS' that are passed on.
 const MESSAGE: usize = 300;
 
-/// A secret of AWS', and where it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
-    /// Name or ARN.
-    pub(crate) secret: String,
-    pub(crate) region: String,
-    pub(crate) endpoint: Url,
-}
-
-/// What a place of the configuration wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reference {
-    pub(crate) source: Source,
-    /// The secret is a JSON object, of which this member is wanted.
-    pub(crate) key: Option<String>,
-}
-
-impl fmt::Display for Reference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.source.secret)?;
-        self.key.iter().try_for_each(|key| write!(f, "#{key}"))
-    }
-}
-
-impl Reference {
-    /// What of the secret's text is meant. The reason why there is nothing does not show the text.
-    pub(super) fn pick(&self, text: &Arc<str>) -> Result<Arc<str>, String> {
-        let Some(key) = &self.key else {
-            return Ok(Arc::clone(text));
-        };
-        let Ok(Value::Object(members)) = serde_json::from_str(text) else {
-            return Err(format!("it is not a JSON object, so it has no `{key}`"));
-        };
-        match members.get(key) {
-            Some(Value::String(text)) => Ok(text.as_str().into()),
-            Some(number @ Value::Number(_)) => Ok(number.to_string().into()),
-            Some(_) => Err(format!("its `{key}` is not text")),
-            None => Err(format!("it has no `{key}`")),
-        }
-    }
-}
-
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It has been refused: asking again at once changes nothing.
     Refused(String),
     /// The API cannot be reached, or does not manage.
@@ -75,7 +34,7 @@ impl fmt::Display for Failure {
 }
 
 /// Asks for the current version of a secret; `now` is the time of day since 1970.
-pub(super) async fn get(
+pub(crate) async fn get(
     source: &Source,
     credentials: &credentials::Source,
     authorities: Option<&str>,
@@ -204,6 +163,7 @@ fn refusal(source: &Source, status: u16, told: &Value) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_http::Url;
 
     fn source() -> Source {
         Source {
@@ -273,29 +233,6 @@ mod tests {
         assert_eq!(
             told(403, "").unwrap_err().to_string(),
             "403: the credentials are not accepted: check them, and this host's clock"
-        );
-    }
-
-    #[test]
-    fn a_member_of_an_object_is_picked() {
-        let check = |key: Option<&str>, text: &str, expected: Result<&str, &str>| {
-            let reference = Reference {
-                source: source(),
-                key: key.map(str::to_owned),
-            };
-            let picked = reference.pick(&text.into());
-            let picked = picked.as_deref().map_err(String::as_str);
-            assert_eq!(picked, expected);
-        };
-        check(None, "{\"a\":1}", Ok("{\"a\":1}"));
-        check(Some("a"), "{\"a\":\"x\"}", Ok("x"));
-        check(Some("a"), "{\"a\":5432}", Ok("5432"));
-        check(Some("b"), "{\"a\":\"x\"}", Err("it has no `b`"));
-        check(Some("a"), "{\"a\":[]}", Err("its `a` is not text"));
-        check(
-            Some("a"),
-            "x",
-            Err("it is not a JSON object, so it has no `a`"),
         );
     }
 }

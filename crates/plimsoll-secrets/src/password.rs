@@ -1,21 +1,22 @@
 //! A password for connections that are made again and again: what it is at each of them.
 
-use super::Secret;
+use crate::secret::Secret;
 use arc_swap::ArcSwapOption;
 use std::fmt;
 use std::sync::Arc;
 
 /// A password, if one is needed. Clones are the same one, so that a reload reaches whoever connects with it.
 #[derive(Clone, Default)]
-pub(crate) struct Password(Arc<ArcSwapOption<Secret>>);
+pub struct Password(Arc<ArcSwapOption<Secret>>);
 
 /// There is a password, and nobody has confirmed it for too long.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its password is withheld")]
-pub(crate) struct Withheld;
+pub struct Withheld;
 
 impl Password {
-    pub(crate) fn new(secret: Option<Secret>) -> Self {
+    /// This password; none is needed without a secret.
+    pub fn new(secret: Option<Secret>) -> Self {
         Self(Arc::new(ArcSwapOption::from_pointee(secret)))
     }
 
@@ -23,7 +24,7 @@ impl Password {
     ///
     /// # Errors
     /// While it is withheld.
-    pub(crate) fn reveal(&self) -> Result<Option<Arc<str>>, Withheld> {
+    pub fn reveal(&self) -> Result<Option<Arc<str>>, Withheld> {
         match &*self.0.load() {
             Some(secret) => secret.reveal().map(Some).ok_or(Withheld),
             None => Ok(None),
@@ -31,7 +32,7 @@ impl Password {
     }
 
     /// It is what `next` is from now on.
-    pub(crate) fn renew(&self, next: &Self) {
+    pub fn renew(&self, next: &Self) {
         self.0.store(next.0.load_full());
     }
 }
@@ -52,14 +53,14 @@ impl fmt::Debug for Password {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::secrets::aws::{Reference, Source};
-    use crate::secrets::cached::{CachedSecret, Purpose};
+    use crate::cached::{CachedSecret, Purpose};
+    use crate::reference::{Reference, Source};
     use plimsoll_http::Url;
 
     /// A password that nobody has confirmed yet, and its place.
-    pub(crate) fn withheld() -> (Arc<CachedSecret>, Password) {
+    fn withheld() -> (Arc<CachedSecret>, Password) {
         let source = Source {
             secret: "prod/records".to_owned(),
             region: "eu-central-1".to_owned(),
