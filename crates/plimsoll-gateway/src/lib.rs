@@ -26,7 +26,7 @@
 //! config                                                               gateway.yaml, checked
 //! overrides policy control connection_registry handover listener_id   what routes demand and say; listeners and who came in
 //! keys metrics shard_map ending                                        keys that come and go, counters, whose data is where
-//! error_format batch answer redis_server                               what the gateway says itself; what is kept elsewhere
+//! error_format batch answer                                            what the gateway says itself
 //! trust identity certificate origin secrecy http2                      who clients are, who the gateway is
 //! tyk_fields jwt go_regex path router fields forwarded                 formats of others, each by itself
 //! phases tracing gcra expiry error_kind handshake error                figures and words
@@ -78,7 +78,6 @@ mod path;
 mod phases;
 mod policy;
 mod preparation;
-mod redis_server;
 mod reload;
 mod router;
 mod secrecy;

@@ -39,7 +39,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plimsoll-load", &["base", "http"]),
     ("plimsoll-mock", &["base", "files", "http", "wiremock"]),
     ("plimsoll-wiremock", &["base", "files", "http"]),
-    ("plimsoll-gateway", &["base", "files", "http", "secrets"]),
+    (
+        "plimsoll-gateway",
+        &["base", "files", "http", "redis", "secrets"],
+    ),
+    ("plimsoll-redis", &["http", "secrets"]),
     ("plimsoll-secrets", &["base", "files", "http"]),
     ("plimsoll-report", &["base"]),
     ("plimsoll-http", &["base"]),

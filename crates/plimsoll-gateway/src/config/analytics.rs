@@ -1,7 +1,7 @@
 //! Where records of requests and spans of traces go, and what is in them.
 
-use crate::redis_server::RedisConf;
 use plimsoll_http::otlp::Endpoint;
+use plimsoll_redis::RedisConf;
 use plimsoll_secrets::{Password, Withheld};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -8,7 +8,7 @@
 //! Requests are decided in memory alone, so that Redis may stand still or be gone: then changes wait here, and each gateway goes on with
 //! what it knows. A key that was withdrawn stays so: it is gone here at once, its removal is the first thing that Redis hears, and whoever
 //! has not heard of it is told again. Who has missed changes reads every key, and lets go of those that are not there; a Redis that has
-//! lost changes is told everything, withdrawals included. What is told is told now or never: see [`Fence`](crate::redis_server::Fence).
+//! lost changes is told everything, withdrawals included. What is told is told now or never: see [`Fence`](plimsoll_redis::Fence).
 
 mod account;
 mod changes;
@@ -17,10 +17,10 @@ mod session;
 
 use super::key::Quotas as Becomes;
 use super::{KeyHash, KeyStore};
-use crate::redis_server::{RedisConf, is_full, was_answered};
 use changes::{Changes, Word};
 use plimsoll_base::log::Log;
 use plimsoll_http::clock;
+use plimsoll_redis::{RedisConf, is_full, was_answered};
 use quotas::Quotas;
 use session::RedisSession;
 use std::collections::HashSet;

@@ -9,7 +9,7 @@ use crate::analytics::form::tyk;
 use crate::analytics::sink::Failed;
 use crate::analytics::sink::parts::REMEMBERED;
 use crate::config::{RedisForm, RedisSink};
-use crate::redis_server::{Connection, Fence, WhenFull, was_answered};
+use plimsoll_redis::{Connection, Fence, WhenFull, was_answered};
 use redis::RedisResult;
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -9,9 +9,9 @@ use super::super::{
     SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
 };
 use super::{Checker, secrets};
-use crate::redis_server::{OPEN_PASSWORD, RedisConf};
 use plimsoll_base::document::Path;
 use plimsoll_http::otlp::{Endpoint, Signal};
+use plimsoll_redis::{OPEN_PASSWORD, RedisConf};
 use plimsoll_secrets::Password;
 use plimsoll_secrets::Purpose;
 use std::path::PathBuf;

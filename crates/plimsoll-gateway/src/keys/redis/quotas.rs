@@ -119,7 +119,7 @@ mod tests {
     use crate::keys::Limits;
     use crate::keys::allowance::Spent;
     use crate::keys::key::Quotas as Becomes;
-    use crate::redis_server::RedisConf;
+    use plimsoll_redis::RedisConf;
     use plimsoll_testbed::redis::Redis;
 
     #[test]

@@ -6,7 +6,7 @@ use super::changes::{Waiting, Word};
 use crate::keys::allowance::Untold;
 use crate::keys::key::{Key, Quotas as Becomes};
 use crate::keys::{KeyHash, KeyStore};
-use crate::redis_server::{Answers, Connection, Fence, RedisConf, WhenFull};
+use plimsoll_redis::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
 use std::collections::{HashMap, HashSet};
 
