@@ -1,6 +1,5 @@
 //! A shard at work: accepts clients, owns their tasks, takes over what a reload brings, and sees its clients through when the gateway stops.
 
-use crate::analytics::RecordSender;
 use crate::answer::{Answer, Delivery};
 use crate::connection;
 use crate::connection_registry::Showing;
@@ -12,13 +11,14 @@ use crate::mirror::Mirrors;
 use crate::reload::{Change, Message, Unfinished};
 use crate::service::Service;
 use crate::shard::{ConnectionLimiters, Held, Shard};
-use crate::tracing::Tracer;
 use crate::upstream::Placement;
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Row;
 use plimsoll_http::clock::until;
 use plimsoll_http::server::{Drain, ListenerSet, OpenConnections};
+use plimsoll_records::RecordSender;
+use plimsoll_records::tracing::Tracer;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::{Rc, Weak};

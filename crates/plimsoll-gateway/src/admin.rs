@@ -8,7 +8,6 @@ mod metrics;
 mod ready;
 mod reload;
 
-use crate::analytics::Counts;
 use crate::config::GatewayConfig;
 use crate::generation::Blueprint;
 use crate::keys::KeyStore;
@@ -17,6 +16,7 @@ use crate::reload::Asked;
 use guard::Guard;
 use plimsoll_http::pages::{self, Page};
 use plimsoll_http::{Listener, RequestHead, accept};
+use plimsoll_records::Counts;
 use plimsoll_secrets::Figures;
 use std::io;
 use std::sync::Arc;

@@ -6,8 +6,8 @@
 use crate::answer::Answer;
 use crate::fields::{Kind, kind};
 use crate::path::{self, PathError};
-use crate::router;
 use plimsoll_http::decode::is_token;
+use plimsoll_http::prefix;
 use plimsoll_http::{Fields, encode};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
@@ -239,7 +239,7 @@ fn target(listen_path: &str, relative: &str) -> Result<(String, String), PathErr
     let below = path.strip_prefix('/').unwrap_or(path);
     let joined = format!("{}/{below}", listen_path.trim_end_matches('/'));
     let path = path::normalise(&joined)?.into_owned();
-    match router::covers(listen_path, &path) {
+    match prefix::covers(listen_path, &path) {
         true => Ok((path, query)),
         false => Err(PathError::DotSegment),
     }

@@ -2,16 +2,16 @@
 //!
 //! How connections are served is [`crate::connection`]'s.
 
-use crate::analytics::Words;
 use crate::client_context::ClientContext;
 use crate::connection_limiter::client_prefix;
 use crate::generation::Generation;
 use crate::mirror::Lane;
 use crate::outgoing::Outgoing;
-use crate::phases::{Phase, Stopwatch};
-use crate::tracing::Context;
 use plimsoll_http::tls::CertificateDer;
 use plimsoll_http::{Stream, TcpServer, Watch};
+use plimsoll_records::Words;
+use plimsoll_records::tracing::Context;
+use plimsoll_records::{Phase, Stopwatch};
 use std::io;
 use std::net::IpAddr;
 use std::rc::Rc;

@@ -3,21 +3,18 @@
 //! `gateway.yaml` goes through [`wire`] (what is written) and [`check`] (what it means); all of its problems are
 //! reported at once. Policies get their run-time state only when the gateway starts, see [`crate::policy`].
 
-mod analytics;
 mod check;
 mod limit;
+mod recording;
 mod schema;
 mod surroundings;
 mod upstream_tls;
 mod wire;
 
-pub(crate) use analytics::{
-    AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, Recording, RedisForm, RedisSink,
-    SPOOLED, SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
-};
 pub(crate) use check::endpoint;
 pub(crate) use check::secrets::of_another as secrets_of;
 pub use limit::Limit;
+pub(crate) use recording::Recording;
 pub use schema::{schema, shard_map_schema};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
@@ -43,6 +40,9 @@ use plimsoll_base::document::{self, Allowance, Counted, Document, Nulls, Problem
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use plimsoll_http::tls::ServerTls;
+use plimsoll_records::{
+    AnalyticsConfig, LineForm, SPOOLED, SinkConfig, SpoolConfig, TracingConfig,
+};
 use plimsoll_secrets::Keeping;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 use crate::config::GatewayConfig;
 use crate::handover::Handover;
 use plimsoll_base::document::Problems;
+use plimsoll_records::Output;
 use std::{fmt, io};
 use tokio::sync::watch;
 
@@ -20,25 +21,6 @@ pub struct Controls {
     pub reload: Option<Reload>,
     /// Sockets that it takes over from another process, and hands over itself.
     pub handover: Handover,
-}
-
-/// Takes lines; from a thread that may wait for it.
-pub struct Output(pub Box<dyn io::Write + Send>);
-
-impl io::Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl fmt::Debug for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").finish_non_exhaustive()
-    }
 }
 
 /// How a gateway reloads.

@@ -30,14 +30,12 @@ mod pump;
 mod relay;
 mod tunnel;
 
-use crate::analytics::{Part, Record, Words};
 use crate::answer::{Answer, Delivery};
 use crate::client::Client;
-use crate::ending::Ending;
 use crate::error_kind::ErrorKind;
 use crate::expiry::{self, Expiry};
 use crate::generation::Generation;
-use crate::phases::{Phase, Stopwatch};
+use crate::policy::key::KeyIndex;
 use crate::service::{Route, Service};
 use crate::shard::Shard;
 use admission::{Admitted, Plan, Refused};
@@ -45,6 +43,9 @@ use draft::{Caller, RecordDraft};
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 use plimsoll_http::clock;
+use plimsoll_records::Ending;
+use plimsoll_records::{Part, Record, Words};
+use plimsoll_records::{Phase, Stopwatch};
 use progress::Progress;
 use progress::Times;
 use std::rc::Rc;
@@ -229,7 +230,7 @@ fn note(
     let record = Record {
         start_micros: service.nanos(progress.received()) / 1000,
         route: caller.route,
-        key: caller.key,
+        key: caller.key.map(|KeyIndex(key)| key),
         status: ended.status,
         aborted: ended.after == After::Abort,
         ending: ended.ending,

@@ -3,13 +3,15 @@
 //! A reload ([`crate::reload`]) makes the next generation and hands it to every shard; an exchange keeps the one that it began with.
 //! Unchanged parts are taken over: an upstream's connections, counters, how far limits are used up.
 
-use crate::analytics::Names;
+mod names;
+
 use crate::config::{GatewayConfig, UpstreamConfig};
 use crate::metrics::Tally;
 use crate::origin::Origin;
 use crate::service::Service;
 use crate::upstream::health::Health;
 use crate::upstream::{Placement, Upstream};
+use plimsoll_records::Names;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -59,7 +61,7 @@ impl Blueprint {
         before: Option<&Self>,
     ) -> Self {
         let service = Service::new(config, origin, before.map(|b| &*b.service));
-        let names = Names::of(config, origin);
+        let names = names::names(config, origin);
         let upstream_names: Vec<String> = config.upstreams.iter().map(|u| u.name.clone()).collect();
         let tallies = (0..shards).map(|shard| {
             let before = before.map(|before| {

@@ -21,21 +21,20 @@
 //! exchange                                                             one request, from its head to the end of its answer
 //! reload shard client mirror                                           what shards, their clients and copies of requests hold
 //! generation                                                           what one reading of the configuration makes
-//! preparation control_api client_context outgoing analytics            what goes out: heads, records, the control API's answers
+//! preparation control_api client_context outgoing                      what goes out: heads, the control API's answers
 //! service upstream tyk controls                                        routes and upstreams at run time; Tyk's files
 //! config                                                               gateway.yaml, checked
 //! overrides policy control connection_registry handover listener_id   what routes demand and say; listeners and who came in
-//! keys metrics shard_map ending                                        keys that come and go, counters, whose data is where
+//! keys metrics shard_map                                               keys that come and go, counters, whose data is where
 //! error_format batch answer                                            what the gateway says itself
 //! trust identity certificate origin secrecy http2                      who clients are, who the gateway is
 //! tyk_fields jwt go_regex path router fields forwarded                 formats of others, each by itself
-//! phases tracing gcra expiry error_kind handshake error                figures and words
+//! gcra expiry error_kind handshake error                               figures and words
 //! connection_limiter own_connections                                   what everybody may need
 //! ```
 
 mod acceptor;
 mod admin;
-mod analytics;
 mod answer;
 mod batch;
 mod certificate;
@@ -48,7 +47,6 @@ mod connection_registry;
 mod control;
 mod control_api;
 mod controls;
-mod ending;
 mod error;
 mod error_format;
 mod error_kind;
@@ -75,7 +73,6 @@ mod outgoing;
 mod overrides;
 mod own_connections;
 mod path;
-mod phases;
 mod policy;
 mod preparation;
 mod reload;
@@ -85,7 +82,6 @@ mod server;
 mod service;
 mod shard;
 mod shard_map;
-mod tracing;
 mod trust;
 mod tyk;
 mod tyk_fields;
@@ -94,8 +90,9 @@ mod upstream;
 pub use config::{
     GatewayConfig, Limit, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema,
 };
-pub use controls::{Controls, Output, Reload, Source};
+pub use controls::{Controls, Reload, Source};
 pub use error::GatewayError;
 pub use handover::{Handover, Serving, Socket, Sockets};
+pub use plimsoll_records::Output;
 pub use server::run;
 pub use tyk::{Tyk, TykFile, check_definition, check_policies};

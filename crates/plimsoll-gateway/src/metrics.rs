@@ -10,9 +10,9 @@ pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 pub(crate) use tls_failures::TlsFailures;
 
 use crate::handshake::HandshakeMetrics;
-use crate::phases::Phase;
 use crate::trust::Withdrawn;
 use plimsoll_base::reason::Reason;
+use plimsoll_records::Phase;
 use std::sync::Arc;
 
 /// Status classes, 1xx to 5xx, and the place of a status among them.

@@ -7,7 +7,7 @@
 //!
 //! After the acknowledgement no request is served by the generation before but those that were being served already.
 
-use crate::config::{AnalyticsConfig, GatewayConfig, Sharding};
+use crate::config::{GatewayConfig, Sharding};
 use crate::controls::Source;
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
@@ -19,6 +19,7 @@ use crate::shard_map::{ShardMap, moves};
 use plimsoll_base::document::Problems;
 use plimsoll_base::log::Log;
 use plimsoll_http::otlp::Endpoint;
+use plimsoll_records::AnalyticsConfig;
 use plimsoll_secrets::SecretRefresher;
 use std::collections::HashMap;
 use std::fmt;

@@ -2,6 +2,7 @@
 //!
 //! Knows prefixes and nothing else. Paths come from [`crate::path::normalise`]; what a route does is the proxy's business.
 
+use plimsoll_http::prefix::stem;
 use std::collections::HashMap;
 
 /// A finished table of prefixes. Looking up costs one hash per segment, at most as many as the deepest prefix has.
@@ -43,26 +44,6 @@ impl Router {
     }
 }
 
-/// Whether `path` lies under `prefix`: equal to it, or continuing after a slash.
-pub(crate) fn covers(prefix: &str, path: &str) -> bool {
-    path.strip_prefix(stem(prefix))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// What is forwarded when a route strips its prefix: the rest of `path`, never empty.
-pub(crate) fn strip<'a>(prefix: &str, path: &'a str) -> &'a str {
-    match path.strip_prefix(stem(prefix)) {
-        Some("") => "/",
-        Some(rest) => rest,
-        None => path,
-    }
-}
-
-/// A prefix without a slash at its end: what covers a path is the path up to one of its slashes, or all of it.
-pub(crate) fn stem(prefix: &str) -> &str {
-    prefix.strip_suffix('/').unwrap_or(prefix)
-}
-
 fn segments(stem: &str) -> usize {
     stem.matches('/').count()
 }
@@ -70,6 +51,7 @@ fn segments(stem: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_http::prefix::{covers, strip};
     use proptest::prelude::*;
 
     #[test]
@@ -91,14 +73,6 @@ mod tests {
         assert_eq!(Router::new(["/api"]).find("/"), None);
         assert_eq!(Router::new(["/api"]).find("/ap"), None);
         assert_eq!(Router::new([]).find("/"), None);
-    }
-
-    #[test]
-    fn stripping_leaves_an_absolute_path() {
-        assert_eq!(strip("/api", "/api"), "/");
-        assert_eq!(strip("/api", "/api/"), "/");
-        assert_eq!(strip("/api", "/api/x"), "/x");
-        assert_eq!(strip("/", "/x"), "/x");
     }
 
     fn path() -> impl Strategy<Value = String> {

@@ -2,9 +2,8 @@
 
 use crate::acceptor::Share;
 use crate::admin::{Admin, AdminListener, Sources};
-use crate::analytics::{Analytics, Counts, RecordSender};
 use crate::config::GatewayConfig;
-use crate::controls::{Controls, Output, Reload};
+use crate::controls::{Controls, Reload};
 use crate::error::GatewayError;
 use crate::generation::Blueprint;
 use crate::handover::{ADMIN, Sockets, Starting};
@@ -19,6 +18,8 @@ use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::log::Log;
 use plimsoll_http::server::OpenConnections;
 use plimsoll_http::{CountersFile, run_shards};
+use plimsoll_records::Output;
+use plimsoll_records::{Analytics, Counts, RecordSender};
 use plimsoll_secrets::SecretRefresher;
 use std::io;
 use std::net::SocketAddr;

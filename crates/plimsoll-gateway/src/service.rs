@@ -26,7 +26,7 @@ use crate::policy::session::SessionPolicy;
 use crate::policy::token::TokenPolicy;
 use crate::router::Router;
 use crate::secrecy;
-use crate::tracing::Sampling;
+use plimsoll_records::tracing::Sampling;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::time::Instant;

@@ -2,13 +2,11 @@
 
 mod held;
 
-use crate::analytics::RecordSender;
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::config::Timeouts;
 use crate::connection_limiter::{ConnectionLimiter, ConnectionPermit, client_prefix};
 use crate::connection_registry::ConnectionRegistry;
-use crate::ending::Ending;
 use crate::generation::Generation;
 use crate::handover::Sockets;
 use crate::identity::Identity;
@@ -17,13 +15,15 @@ use crate::metrics::{ShardMetrics, TooMany};
 use crate::mirror::Mirrors;
 use crate::own_connections::OwnConnections;
 use crate::service::Service;
-use crate::tracing::Tracer;
 use crate::trust::{Shown, Trust, Withdrawn};
 use crate::upstream::Placement;
 pub(crate) use held::Held;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::Row;
 use plimsoll_http::server::{ConnectionSlot, Drain, OpenConnections};
+use plimsoll_records::Ending;
+use plimsoll_records::RecordSender;
+use plimsoll_records::tracing::Tracer;
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};

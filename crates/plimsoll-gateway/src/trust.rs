@@ -7,6 +7,7 @@
 use crate::certificate::{Certificate, Number};
 use plimsoll_base::digest::Digest;
 use plimsoll_http::tls::{CertificateDer, Clientele, UnixTime};
+use plimsoll_records::Ending;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -99,6 +100,16 @@ impl Trust {
     fn a_list_has_expired(&self, now: Duration) -> bool {
         let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
         self.lists_end.is_some_and(|end| now >= end)
+    }
+}
+
+impl From<Withdrawn> for Ending {
+    fn from(why: Withdrawn) -> Self {
+        match why {
+            Withdrawn::Revoked => Ending::Revoked,
+            Withdrawn::Distrusted => Ending::Distrusted,
+            Withdrawn::Expired => Ending::Expired,
+        }
     }
 }
 

@@ -41,8 +41,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plimsoll-wiremock", &["base", "files", "http"]),
     (
         "plimsoll-gateway",
-        &["base", "files", "http", "redis", "secrets"],
+        &["base", "files", "http", "records", "redis", "secrets"],
     ),
+    ("plimsoll-records", &["base", "http", "redis", "secrets"]),
     ("plimsoll-redis", &["http", "secrets"]),
     ("plimsoll-secrets", &["base", "files", "http"]),
     ("plimsoll-report", &["base"]),

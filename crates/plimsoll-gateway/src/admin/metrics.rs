@@ -7,9 +7,9 @@ use crate::metrics::{
     Buckets, CLASSES, Counter, EndMetrics, Outcome, RouteMetrics, ShardMetrics, Tally, TlsFailures,
     TooMany, UpstreamMetrics,
 };
-use crate::phases::Phase;
 use plimsoll_http::exposition::{CONTENT_TYPE, Exposition};
 use plimsoll_http::pages::Page;
+use plimsoll_records::Phase;
 use plimsoll_secrets::Figures;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -19,12 +19,12 @@ use crate::error_format::ErrorFormat;
 use crate::forwarded::Network;
 use crate::overrides::Overrides;
 use crate::path;
-use crate::router;
 use plimsoll_base::document::{
     Document, DurationText, Entries, MOST_PROBLEMS, Path, Problem, Problems,
 };
 use plimsoll_http::Limits;
 use plimsoll_http::decode::is_token;
+use plimsoll_http::prefix;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -474,7 +474,7 @@ fn check_prefix(prefix: &str) -> Result<(), String> {
 fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[RouteConfig]) {
     let mut by_stem: HashMap<&str, Vec<&RouteConfig>> = HashMap::new();
     for route in routes {
-        let of_stem = by_stem.entry(router::stem(&route.path)).or_default();
+        let of_stem = by_stem.entry(prefix::stem(&route.path)).or_default();
         of_stem.push(route);
     }
     for (index, inner) in routes
@@ -488,7 +488,7 @@ fn refuse_unmarked_weaker(c: &mut Checker<'_>, blocks: &[RouteBlock], routes: &[
         let enclosing = stems
             .filter_map(|stem| by_stem.get(stem))
             .flatten()
-            .filter(|outer| outer.path != inner.path && router::covers(&outer.path, &inner.path));
+            .filter(|outer| outer.path != inner.path && prefix::covers(&outer.path, &inner.path));
         let weaker = enclosing
             .filter_map(|outer| Some((outer, policies::weaker(outer, inner)?)))
             .max_by_key(|(outer, _)| outer.path.len());

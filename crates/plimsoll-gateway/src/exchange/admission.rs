@@ -11,14 +11,14 @@ use crate::mirror::Mirror;
 use crate::outgoing::upgrade;
 use crate::outgoing::{Origin, Target};
 use crate::path;
-use crate::phases::{Phase, Stopwatch};
 use crate::policy::rules::breaker::Passed;
 use crate::policy::rules::{Effects, Exemption};
 use crate::policy::{self, Caller, Policy, Refusal};
-use crate::router;
 use crate::service::{Route, Service};
 use crate::shard_map::{Moving, Step};
+use plimsoll_http::prefix;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
+use plimsoll_records::{Phase, Stopwatch};
 use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -101,7 +101,7 @@ pub(super) fn admit(
         shard,
         mirror,
     } = destination(service, index, client.context.as_deref(), changes)?;
-    let below = router::strip(&route.path, &path);
+    let below = prefix::strip(&route.path, &path);
     let judged = judge(route, head, (&path, below), service.nanos(now), watch);
     let own_work = |watch: &Stopwatch| watch.enter(Phase::Gateway, Instant::now());
     watch.into_iter().for_each(own_work);

@@ -15,9 +15,9 @@ use crate::client::Client;
 use crate::config::Serves;
 use crate::connection_limiter;
 use crate::own_connections::OwnConnections;
-use crate::router;
 use crate::service::{Route, Service};
 use crate::shard::{FurtherPlaces, Shard};
+use plimsoll_http::prefix;
 use plimsoll_http::{Limits, TcpClient, TcpServer};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -32,7 +32,7 @@ const INTERIM: usize = 16;
 
 /// Whether a request for `path` on this route is a batch.
 pub(super) fn is_batch(route: &Route, path: &str) -> bool {
-    route.batches && router::strip(&route.path, path) == batch::PATH
+    route.batches && prefix::strip(&route.path, path) == batch::PATH
 }
 
 /// Answers the batch whose head `client` has read, of an API of this route.

@@ -6,9 +6,9 @@ use super::{After, Ended, answer, may_discard_body};
 use crate::answer::Answer;
 use crate::client::Client;
 use crate::control_api::{self, Call, MOST_BODY};
-use crate::ending::Ending;
 use crate::service::Service;
 use crate::shard::Shard;
+use plimsoll_records::Ending;
 
 /// Answers the call whose head `client` has read.
 pub(super) async fn serve(

@@ -3,7 +3,6 @@
 use super::admission::{Admitted, Refused};
 use super::detail::Detail;
 use super::progress::Progress;
-use crate::analytics::{Part, Words};
 use crate::client::Client;
 use crate::config::Serves;
 use crate::keys::KeyHash;
@@ -11,9 +10,10 @@ use crate::policy::Policy;
 use crate::policy::key::KeyIndex;
 use crate::secrecy::Secrecy;
 use crate::service::{RecordSpec, Route, Service};
-use crate::tracing::Context;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{Framing, fields};
+use plimsoll_records::tracing::Context;
+use plimsoll_records::{Part, Words};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use super::detail::Detail;
 use super::party::Party;
 use crate::config::Timeouts;
-use crate::phases::{Phase, Phases, Stopwatch};
 use plimsoll_http::{Pace, Patience};
+use plimsoll_records::{Phase, Phases, Stopwatch};
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 use tokio::time::Instant;

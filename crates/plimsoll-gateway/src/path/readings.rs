@@ -213,7 +213,7 @@ fn joined<'a>(segments: impl Iterator<Item = &'a str>) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::path::normalise;
-    use crate::router::covers;
+    use plimsoll_http::prefix::covers;
 
     #[test]
     fn every_step_that_a_reader_may_take_counts() {

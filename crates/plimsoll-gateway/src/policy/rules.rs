@@ -189,8 +189,8 @@ mod tests {
     use super::*;
     use crate::path::normalise;
     use crate::path::readings::tests::{SPELLINGS, upstreams};
-    use crate::router::covers;
     use plimsoll_http::Version;
+    use plimsoll_http::prefix::covers;
 
     /// What a rule for `/admin` makes of a GET of this path, which is normalised: the status that refuses it, or whether it is exempt.
     fn judged(what: What, path: &str) -> Result<bool, u16> {

@@ -1,6 +1,6 @@
 //! Specification of the records of requests, by the configuration of these.
 
-use crate::config::AnalyticsConfig;
+use plimsoll_records::AnalyticsConfig;
 
 /// Content of records.
 #[derive(Debug, Clone, PartialEq, Eq)]

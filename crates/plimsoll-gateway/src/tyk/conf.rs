@@ -3,16 +3,16 @@
 use super::overrides::{self, Compiled};
 use super::pattern::PathRules;
 use super::tls::{self, TlsWords};
-use crate::config::{
-    AnalyticsConfig, ElsewhereBlock, Purpose, RECORDED_BODY, RedisForm, RedisSink, SecretText,
-    SinkConfig, Surroundings, TYKS_LIST, secrets_of,
-};
+use crate::config::{ElsewhereBlock, Purpose, SecretText, Surroundings, secrets_of};
 use crate::control::KeyRules;
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::name::Form;
 use crate::overrides::Level;
 use deserr::Deserr;
 use plimsoll_base::document::{Document, Entries, Path, Problem, Problems, Text};
+use plimsoll_records::{
+    AnalyticsConfig, RECORDED_BODY, RedisForm, RedisSink, SinkConfig, TYKS_LIST,
+};
 use plimsoll_redis::RedisConf;
 use plimsoll_secrets::Keeping;
 use plimsoll_secrets::Password;

@@ -4,13 +4,13 @@ use super::super::wire::analytics::{
     AnalyticsBlock, FormWord, PostgresqlBlock, RedisBlock, RedisFormWord, SpoolBlock, TracingBlock,
 };
 use super::super::wire::secrets::SecretText;
-use super::super::{
-    AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, RedisForm, RedisSink, SPOOLED,
-    SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
-};
 use super::{Checker, secrets};
 use plimsoll_base::document::Path;
 use plimsoll_http::otlp::{Endpoint, Signal};
+use plimsoll_records::{
+    AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, RedisForm, RedisSink, SPOOLED,
+    SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,
+};
 use plimsoll_redis::{OPEN_PASSWORD, RedisConf};
 use plimsoll_secrets::Password;
 use plimsoll_secrets::Purpose;

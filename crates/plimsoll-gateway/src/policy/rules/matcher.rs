@@ -6,7 +6,7 @@
 mod wildcards;
 
 use crate::path::readings::{self, decode};
-use crate::router;
+use plimsoll_http::prefix;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ impl<'a> Decoded<'a> {
 fn others(path: &str, below: &str) -> Result<Others, readings::TooMany> {
     let own = decode(path.strip_suffix(below).unwrap_or(path));
     let whole = readings::others(path)?.into_iter();
-    let whole = whole.map(|whole| [whole.clone(), router::strip(&own, &whole).to_owned()]);
+    let whole = whole.map(|whole| [whole.clone(), prefix::strip(&own, &whole).to_owned()]);
     let below = readings::others(below)?.into_iter();
     let below = below.map(|below| [format!("{own}{below}"), below]);
     Ok(Others::Known(whole.chain(below).collect()))
