@@ -1,11 +1,14 @@
 //! From Tyk's files to the gateway's own configuration: each definition becomes a route and an upstream, with policies and rules.
 
+mod api;
 mod code;
 mod rules;
 mod secured;
+mod session;
 mod target;
 mod token;
 
+pub(super) use api::Api;
 pub(super) use token::unserved;
 
 use super::conf::Conf;
@@ -14,8 +17,7 @@ use super::overrides::Compiled;
 use crate::config::UpstreamTls;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
-    Recording, RetryConfig, RouteConfig, Serves, SessionConfig, Spoken, Timeouts, Timings,
-    UpstreamConfig,
+    Recording, RetryConfig, RouteConfig, Serves, Spoken, Timeouts, Timings, UpstreamConfig,
 };
 use crate::error_format::{ErrorFormat, TykErrorFormat};
 use crate::expiry::Expiry;
@@ -24,82 +26,15 @@ use crate::overrides::Overrides;
 use crate::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::matcher::Room;
-use crate::policy::session::Counts;
-use plimsoll_base::document::{Document, MOST_PROBLEMS, Node, Path, Problems, Segment, Value};
+use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problems};
 use plimsoll_base::units::Rate;
 use plimsoll_http::Limits;
 use secured::Securing;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A definition that was read, with its place.
-pub(super) struct Api {
-    pub(super) document: Document,
-    pub(super) definition: Definition,
-    pub(super) id: String,
-    pub(super) file: std::path::PathBuf,
-}
-
-/// References that Tyk replaces by values wherever in a definition they stand, before it reads it (`gateway/api_definition.go`,
-/// `replaceSecrets`).
-const REFERENCES: [&str; 7] = [
-    "env://",
-    "secrets://",
-    "consul://",
-    "vault://",
-    "file://",
-    "kv://",
-    "$kv{",
-];
-
 /// How long Tyk waits for TLS (`gateway/reverse_proxy.go`, `defaultTransport`).
 const HANDSHAKE: Duration = Duration::from_secs(10);
-
-impl Api {
-    /// Problems for texts in which Tyk would put something else.
-    pub(super) fn references(&self) -> Problems {
-        let mut problems = Problems::default();
-        self.refer(&mut Path::root(), self.document.root(), &mut problems);
-        problems
-    }
-
-    /// `at` is the way to `node`. Depth is bounded by the parser.
-    fn refer(&self, at: &mut Path, node: &Node, problems: &mut Problems) {
-        match node.value() {
-            Value::Text(text) => self.refuse_reference(at, text, problems),
-            Value::Sequence(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    at.within(Segment::Index(index), |at| self.refer(at, item, problems));
-                }
-            }
-            Value::Mapping(entries) => {
-                for entry in entries {
-                    self.refuse_reference(at, entry.key(), problems);
-                    at.within(Segment::Key(entry.key().to_owned()), |at| {
-                        self.refer(at, entry.node(), problems);
-                    });
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// A problem if Tyk would put something else in this text.
-    fn refuse_reference(&self, at: &Path, text: &str, problems: &mut Problems) {
-        let mut references = REFERENCES.into_iter();
-        let Some(reference) = references.find(|reference| text.contains(reference)) else {
-            return;
-        };
-        if problems.len() >= MOST_PROBLEMS {
-            problems.count_further(1);
-            return;
-        }
-        let message = format!(
-            "`{reference}` is not followed in definitions in this version: write the value itself"
-        );
-        problems.extend([self.document.problem(at.clone(), message)]);
-    }
-}
 
 /// Collects problems of one definition.
 struct Check<'a> {
@@ -315,7 +250,7 @@ fn route(
         serves: Serves::Upstream(upstream),
         rules,
         key: None,
-        session: (!keyless).then(|| session(c, api, conf)),
+        session: (!keyless).then(|| session::session(c, api, conf)),
         rate_limit: (!on(definition.disable_rate_limit))
             .then(|| rate_limit(c, definition))
             .flatten(),
@@ -404,89 +339,6 @@ fn version<'a>(
         );
     }
     first
-}
-
-fn session(c: &mut Check<'_>, api: &Api, conf: &Conf) -> SessionConfig {
-    let definition = &api.definition;
-    let token = token::token(c, api, conf);
-    let header = match &token {
-        Some(_) => token::header(definition),
-        None => header(definition),
-    };
-    let header = header
-        .filter(|name| !name.is_empty())
-        .unwrap_or("Authorization");
-    if let Some(message) = crate::policy::rules::edits::refusal(header, "") {
-        c.refuse("auth.auth_header_name", message);
-    }
-    match definition.base_identity_provided_by.as_deref() {
-        None | Some("") => {}
-        Some("jwt_claim") if token.is_some() => {}
-        Some("auth_token") if token.is_none() => {}
-        Some(other) => {
-            let message = format!(
-                "`{other}` is not how callers of this API prove who they are: leave it out"
-            );
-            c.refuse("base_identity_provided_by", message);
-        }
-    }
-    if definition.strip_auth_data == Some(true) {
-        let way = match token {
-            Some(_) => Way::Token,
-            None => Way::Key,
-        };
-        check_strip(c, definition, way);
-    }
-    SessionConfig {
-        header: header.to_owned(),
-        hide: definition.strip_auth_data.unwrap_or(false),
-        api: api.id.clone(),
-        organisation: definition.org_id.clone().unwrap_or_default(),
-        shortest: conf.keys.shortest,
-        counts: Counts {
-            rate: !definition.disable_rate_limit.unwrap_or(false),
-            quota: !definition.disable_quota.unwrap_or(false),
-        },
-        token: token.map(std::sync::Arc::new),
-    }
-}
-
-/// How callers of an API prove who they are.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    Key,
-    Token,
-}
-
-/// The field of the key.
-fn header(definition: &Definition) -> Option<&str> {
-    let configs = definition.auth_configs.as_ref();
-    let own = configs.and_then(|configs| configs.auth_token.as_ref());
-    let auth = own.or(definition.auth.as_ref());
-    auth.and_then(|auth| auth.auth_header_name.as_deref())
-}
-
-/// With `strip_auth_data` Tyk removes what every listed way of authentication would look at, whether it is switched on or not.
-fn check_strip(c: &mut Check<'_>, definition: &Definition, way: Way) {
-    let configs = definition.auth_configs.as_ref();
-    let key = configs.and_then(|configs| configs.auth_token.as_ref());
-    let token = configs.and_then(|configs| configs.jwt.as_ref());
-    let is_other = match way {
-        Way::Key => token.is_some(),
-        Way::Token => key.is_some(),
-    };
-    let cookies = [
-        key.and_then(|auth| auth.cookie_name.as_deref()),
-        token.and_then(|auth| auth.cookie_name.as_deref()),
-        (definition.auth.as_ref()).and_then(|auth| auth.cookie_name.as_deref()),
-    ];
-    let has_cookie = cookies.into_iter().flatten().any(|name| !name.is_empty());
-    if is_other || has_cookie || configs.is_some_and(|configs| configs.has_others()) {
-        c.refuse(
-            "strip_auth_data",
-            "the field of the key or token alone is removed here: leave the other ways, and `cookie_name`, out of `auth_configs`",
-        );
-    }
 }
 
 fn rate_limit(c: &mut Check<'_>, definition: &Definition) -> Option<RateLimitConfig> {

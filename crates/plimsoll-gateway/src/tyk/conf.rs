@@ -1,29 +1,29 @@
-//! The supported part of `tyk.conf`: wire structs of its fields, and their meaning.
+//! The supported part of `tyk.conf`: the meaning of its fields.
+
+mod records;
+mod secrets;
+mod wire;
+
+pub(super) use wire::Wire;
 
 use super::overrides::{self, Compiled};
 use super::pattern::PathRules;
 use super::tls::{self, TlsWords};
-use crate::config::{ElsewhereBlock, Purpose, SecretText, Surroundings, secrets_of};
+use crate::config::Surroundings;
 use crate::control::KeyRules;
 use crate::keys::lifetime::Lifetimes;
 use crate::keys::name::Form;
 use crate::overrides::Level;
-use deserr::Deserr;
-use plimsoll_base::document::{Document, Entries, Path, Problem, Problems, Text};
-use plimsoll_records::{
-    AnalyticsConfig, RECORDED_BODY, RedisForm, RedisSink, SinkConfig, TYKS_LIST,
-};
+use plimsoll_base::document::{Document, Problem, Problems};
+use plimsoll_records::AnalyticsConfig;
 use plimsoll_redis::RedisConf;
 use plimsoll_secrets::Keeping;
-use plimsoll_secrets::Password;
 use plimsoll_secrets::Secret;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The secret in Tyk's published samples, which everybody knows.
-const SAMPLE_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";
+use wire::{PoliciesWire, ServerWire};
 
 /// A valid `tyk.conf`.
 #[derive(Clone)]
@@ -78,145 +78,6 @@ pub(super) enum PolicyFiles {
     Directory(PathBuf),
 }
 
-#[derive(Debug, Deserr)]
-pub(super) struct Wire {
-    #[deserr(default)]
-    listen_address: Option<String>,
-    #[deserr(default)]
-    listen_port: Option<u16>,
-    #[deserr(default)]
-    secret: Option<SecretText>,
-    #[deserr(default)]
-    app_path: Option<String>,
-    #[deserr(default)]
-    middleware_path: Option<String>,
-    #[deserr(default)]
-    policies: Option<PoliciesWire>,
-    #[deserr(default)]
-    storage: Option<StorageWire>,
-    #[deserr(default)]
-    enable_analytics: Option<bool>,
-    #[deserr(default)]
-    analytics_config: Option<AnalyticsWire>,
-    #[deserr(default)]
-    enable_separate_analytics_store: Option<bool>,
-    #[deserr(default)]
-    analytics_storage: Option<StorageWire>,
-    #[deserr(default)]
-    hash_keys: Option<bool>,
-    #[deserr(default)]
-    hash_key_function: Option<String>,
-    #[deserr(default)]
-    enable_hashed_keys_listing: Option<bool>,
-    #[deserr(default)]
-    min_token_length: Option<u32>,
-    #[deserr(default)]
-    allow_master_keys: Option<bool>,
-    #[deserr(default)]
-    force_global_session_lifetime: Option<bool>,
-    #[deserr(default)]
-    global_session_lifetime: Option<i64>,
-    #[deserr(default)]
-    session_lifetime_respects_key_expiration: Option<bool>,
-    #[deserr(default)]
-    health_check_endpoint_name: Option<String>,
-    #[deserr(default)]
-    readiness_check_endpoint_name: Option<String>,
-    #[deserr(default)]
-    graceful_shutdown_timeout_duration: Option<u32>,
-    #[deserr(default)]
-    graceful_shutdown_delay_seconds: Option<u32>,
-    #[deserr(default)]
-    proxy_default_timeout: Option<f64>,
-    #[deserr(default)]
-    max_idle_connections_per_host: Option<u32>,
-    #[deserr(default)]
-    proxy_enable_http2: Option<bool>,
-    #[deserr(default)]
-    proxy_ssl_insecure_skip_verify: Option<bool>,
-    #[deserr(default)]
-    proxy_ssl_min_version: Option<u16>,
-    #[deserr(default)]
-    proxy_ssl_max_version: Option<u16>,
-    #[deserr(default)]
-    hide_generator_header: Option<bool>,
-    #[deserr(default)]
-    enable_custom_domains: Option<bool>,
-    #[deserr(default)]
-    coprocess_options: Option<CoprocessWire>,
-    #[deserr(default)]
-    ignore_endpoint_case: Option<bool>,
-    #[deserr(default)]
-    http_server_options: Option<ServerWire>,
-    #[deserr(default)]
-    error_overrides: Option<overrides::Wire>,
-}
-
-#[derive(Debug, Deserr)]
-struct PoliciesWire {
-    #[deserr(default)]
-    policy_source: Option<String>,
-    #[deserr(default)]
-    policy_record_name: Option<String>,
-    #[deserr(default)]
-    policy_path: Option<String>,
-}
-
-#[derive(Debug, Deserr)]
-struct CoprocessWire {
-    #[deserr(default)]
-    enable_coprocess: Option<bool>,
-}
-
-#[derive(Debug, Deserr)]
-struct StorageWire {
-    #[deserr(default, rename = "type")]
-    kind: Option<String>,
-    #[deserr(default)]
-    host: Option<String>,
-    #[deserr(default)]
-    port: Option<u16>,
-    #[deserr(default)]
-    addrs: Option<Vec<String>>,
-    /// Ports by hosts.
-    #[deserr(default)]
-    hosts: Option<Entries<Text>>,
-    #[deserr(default)]
-    username: Option<String>,
-    #[deserr(default)]
-    password: Option<SecretText>,
-    #[deserr(default)]
-    database: Option<u16>,
-}
-
-#[derive(Debug, Default, Deserr)]
-struct AnalyticsWire {
-    #[deserr(default, rename = "type")]
-    kind: Option<String>,
-    #[deserr(default)]
-    ignored_ips: Option<Vec<String>>,
-    #[deserr(default)]
-    enable_detailed_recording: Option<bool>,
-    #[deserr(default)]
-    storage_expiration_time: Option<u32>,
-    #[deserr(default)]
-    enable_multiple_analytics_keys: Option<bool>,
-    #[deserr(default)]
-    serializer_type: Option<String>,
-}
-
-#[derive(Debug, Deserr)]
-struct ServerWire {
-    #[deserr(default)]
-    max_request_body_size: Option<u64>,
-    #[deserr(default)]
-    enable_websockets: Option<bool>,
-    #[deserr(default)]
-    enable_path_prefix_matching: Option<bool>,
-    #[deserr(default)]
-    enable_path_suffix_matching: Option<bool>,
-}
-
 /// Problems, collected.
 struct Check<'a> {
     document: &'a Document,
@@ -246,15 +107,15 @@ pub(super) fn check(
     };
     let c = &mut c;
     let address = address(c, &wire);
-    let (secret, passwords, keeping) = secrets(c, &mut wire, address, around);
+    let (secret, passwords, keeping) = secrets::secrets(c, &mut wire, address, around);
     let upstream_tls = upstream_tls(c, &wire);
     let seconds = wire.proxy_default_timeout.filter(|seconds| *seconds > 0.0);
     let shutdown_delay = wire.graceful_shutdown_delay_seconds.unwrap_or(0);
     let keys = key_rules(&wire);
-    let redis = redis(c, "storage", wire.storage.take(), passwords.storage);
+    let redis = records::redis(c, "storage", wire.storage.take(), passwords.storage);
     let detailed = wire.analytics_config.as_ref();
     let detailed = detailed.and_then(|config| config.enable_detailed_recording);
-    let analytics = analytics(c, &mut wire, redis.as_ref(), passwords.analytics);
+    let analytics = records::analytics(c, &mut wire, redis.as_ref(), passwords.analytics);
     let (overrides, notes) = error_overrides(c, wire.error_overrides.as_ref());
     let server = wire.http_server_options.as_ref();
     let on =
@@ -387,81 +248,6 @@ fn address(c: &mut Check<'_>, wire: &Wire) -> SocketAddr {
     SocketAddr::new(host, wire.listen_port.unwrap_or(8080))
 }
 
-/// Passwords of Redis.
-struct Passwords {
-    /// Where keys are.
-    storage: Option<Secret>,
-    /// Where records go.
-    analytics: Option<Secret>,
-}
-
-/// The control API's secret, Redis' passwords, and what of them is to be kept fresh.
-fn secrets(
-    c: &mut Check<'_>,
-    wire: &mut Wire,
-    address: SocketAddr,
-    around: Surroundings<'_>,
-) -> (Secret, Passwords, Option<Keeping>) {
-    let password = |of: &mut Option<StorageWire>| of.as_mut()?.password.take();
-    let written = [
-        ("secret", wire.secret.take()),
-        ("storage.password", password(&mut wire.storage)),
-        (
-            "analytics_storage.password",
-            password(&mut wire.analytics_storage),
-        ),
-    ];
-    let written: Vec<(Path, SecretText)> = (written.into_iter())
-        .filter_map(|(at, text)| Some((at, said(c, at, text?)?)))
-        .map(|(at, text)| (Path::from(at), text))
-        .collect();
-    let found = secrets_of(c.document, around, &written, Purpose::Password);
-    let (mut found, keeping) = found.unwrap_or_else(|problems| {
-        c.problems.extend(problems);
-        (Vec::new(), None)
-    });
-    let mut take = |at: &str| {
-        let position = found.iter().position(|(path, _)| *path == Path::from(at));
-        position.map(|position| found.swap_remove(position).1)
-    };
-    let secret = take("secret");
-    let passwords = Passwords {
-        storage: take("storage.password"),
-        analytics: take("analytics_storage.password"),
-    };
-    let sample = Secret::from(SAMPLE_SECRET);
-    if secret.as_ref() == Some(&sample) && !address.ip().is_loopback() {
-        c.refuse("secret", "this is the secret of Tyk's published samples, which everybody knows: off loopback write another");
-    }
-    if !written
-        .iter()
-        .any(|(path, _)| *path == Path::from("secret"))
-    {
-        c.refuse("secret", "the control API needs a secret: write one");
-    }
-    (secret.unwrap_or_else(|| "".into()), passwords, keeping)
-}
-
-/// A secret as it is said; Tyk's own way of naming variables (`env://NAME`) is `{ env: NAME }`. Nothing, if nothing is said.
-fn said(c: &mut Check<'_>, at: &str, text: SecretText) -> Option<SecretText> {
-    let SecretText::Plain(plain) = &text else {
-        return Some(text);
-    };
-    if let Some(name) = plain.strip_prefix("env://") {
-        return Some(SecretText::Elsewhere(ElsewhereBlock {
-            file: None,
-            env: Some(name.to_owned()),
-            aws: None,
-        }));
-    }
-    let elsewhere = ["vault://", "consul://", "secrets://"];
-    if elsewhere.iter().any(|scheme| plain.starts_with(scheme)) {
-        let message = "this store is not available in this version: write `env://NAME`, or `{ \"file\": … }`, `{ \"env\": … }` or `{ \"aws\": { \"secret\": … } }`";
-        c.refuse(at, message);
-    }
-    (!plain.is_empty()).then_some(text)
-}
-
 fn app_path(c: &mut Check<'_>, written: Option<String>) -> PathBuf {
     match written.filter(|path| !path.is_empty()) {
         Some(path) => PathBuf::from(path),
@@ -488,120 +274,6 @@ fn policies(c: &mut Check<'_>, wire: Option<&PoliciesWire>) -> Option<PolicyFile
     }
     let directory = said(&wire.policy_path).map(|path| PolicyFiles::Directory(path.into()));
     directory.or_else(|| said(&wire.policy_record_name).map(|path| PolicyFiles::One(path.into())))
-}
-
-/// Records of requests, which go to a list in Redis.
-fn analytics(
-    c: &mut Check<'_>,
-    wire: &mut Wire,
-    storage: Option<&RedisConf>,
-    password: Option<Secret>,
-) -> Option<AnalyticsConfig> {
-    if wire.enable_analytics != Some(true) {
-        return None;
-    }
-    let config = wire.analytics_config.take().unwrap_or_default();
-    if config.kind.as_deref() == Some("rpc") {
-        c.refuse(
-            "analytics_config.type",
-            "records go to Redis: write `redis`",
-        );
-    }
-    if !matches!(
-        config.serializer_type.as_deref(),
-        None | Some("" | "msgpack")
-    ) {
-        let message = "records are written as `msgpack`: write that, or leave it out";
-        c.refuse("analytics_config.serializer_type", message);
-    }
-    let conf = match wire.enable_separate_analytics_store {
-        Some(true) => redis(
-            c,
-            "analytics_storage",
-            wire.analytics_storage.take(),
-            password,
-        ),
-        _ => storage.cloned(),
-    };
-    let Some(conf) = conf else {
-        let message = "records go to the Redis of `storage`: write that too, or switch this off";
-        c.refuse("enable_analytics", message);
-        return None;
-    };
-    let expires = config
-        .storage_expiration_time
-        .filter(|seconds| *seconds > 0);
-    let redis = RedisSink {
-        conf,
-        key: TYKS_LIST.to_owned(),
-        several: config.enable_multiple_analytics_keys.unwrap_or(false),
-        form: RedisForm::MsgPack,
-        expires: Duration::from_secs(u64::from(expires.unwrap_or(60))),
-    };
-    Some(AnalyticsConfig {
-        sinks: vec![SinkConfig::Redis(redis)],
-        spool: None,
-        body: RECORDED_BODY,
-        unrouted: false,
-        ignored: config.ignored_ips.unwrap_or_default(),
-    })
-}
-
-fn redis(
-    c: &mut Check<'_>,
-    at: &str,
-    wire: Option<StorageWire>,
-    password: Option<Secret>,
-) -> Option<RedisConf> {
-    let wire = wire?;
-    let kind = wire.kind.unwrap_or_default();
-    let is_named = wire.host.is_some() || wire.addrs.is_some() || wire.hosts.is_some();
-    if kind.is_empty() && !is_named {
-        return None;
-    }
-    if kind != "redis" {
-        c.refuse(
-            &format!("{at}.type"),
-            "keys are kept in memory, or in `redis`",
-        );
-    }
-    let hosts = wire.hosts.unwrap_or_default().0;
-    if hosts.len() > 1 {
-        c.refuse(
-            &format!("{at}.hosts"),
-            "one Redis server alone is spoken to",
-        );
-    }
-    let mut hosts = hosts
-        .into_iter()
-        .map(|(host, port)| format!("{host}:{}", &*port));
-    let mut addrs = wire.addrs.unwrap_or_default().into_iter();
-    let first = addrs.next().or_else(|| hosts.next());
-    let (host, port) = match first {
-        Some(address) => match address
-            .rsplit_once(':')
-            .map(|(host, port)| (host, port.parse()))
-        {
-            Some((host, Ok(port))) => (host.to_owned(), port),
-            _ => {
-                c.refuse(&format!("{at}.addrs"), "write `host:port`");
-                (String::new(), 0)
-            }
-        },
-        None => (
-            wire.host
-                .filter(|host| !host.is_empty())
-                .unwrap_or_else(|| "localhost".to_owned()),
-            wire.port.filter(|port| *port > 0).unwrap_or(6379),
-        ),
-    };
-    Some(RedisConf {
-        host,
-        port,
-        username: wire.username.unwrap_or_default(),
-        password: Password::new(password),
-        database: i64::from(wire.database.unwrap_or(0)),
-    })
 }
 
 fn endpoint_name(c: &mut Check<'_>, field: &str, written: Option<String>, default: &str) -> String {

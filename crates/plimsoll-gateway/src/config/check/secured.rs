@@ -1,7 +1,7 @@
 //! TLS of an upstream: whom its endpoints' certificates must come from, and what the gateway shows them.
 
 use super::super::EndpointConfig;
-use super::super::wire::{UpstreamBlock, UpstreamTlsBlock};
+use super::super::wire::upstreams::{UpstreamBlock, UpstreamTlsBlock};
 use super::{Checker, tls};
 use crate::config::UpstreamTls;
 use plimsoll_base::digest::Digest;

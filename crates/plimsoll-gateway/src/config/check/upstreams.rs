@@ -1,6 +1,8 @@
 //! How an upstream's endpoints are chosen, watched and asked again.
 
-use super::super::wire::{BalanceWord, CheckBlock, EjectBlock, RetryBlock, UpstreamBlock};
+use super::super::wire::upstreams::{
+    BalanceWord, CheckBlock, EjectBlock, RetryBlock, UpstreamBlock,
+};
 use super::super::{Balance, Check, Ejection, HashBy, RetryConfig};
 use super::{Checker, duration};
 use crate::path;

@@ -1,21 +1,24 @@
-//! The conversation with Redis: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set; the use
+//! A conversation with Redis: sessions under `apikey-…` as Tyk writes them, changes in a stream, gateways in a set; the use
 //! spent of quotas under `quota-…`, and in a stream of which of them it was.
+
+mod change;
+mod ends;
+mod spending;
+mod stream;
+
+pub(super) use spending::Spending;
 
 use super::account::{Account, scopes_name};
 use super::changes::{Waiting, Word};
-use crate::keys::allowance::Untold;
-use crate::keys::key::{Key, Quotas as Becomes};
 use crate::keys::{KeyHash, KeyStore};
+use change::Change;
 use plimsoll_redis::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
 use std::collections::{HashMap, HashSet};
+use stream::{BEGINNING, CHANGES, Entries, Stream, is_before, newest, words};
 
 /// Keys in one request.
 const AT_ONCE: usize = 500;
-/// Changes that the stream holds on to; whoever was away for longer reads all keys.
-const STREAM_LENGTH: usize = 100_000;
-/// The stream of changes: the hash of each key that was made, changed or withdrawn.
-const CHANGES: &str = "plimsoll-key-changes";
 /// The stream of what was spent: the names of accounts of which the others are to know.
 const SPENT: &str = "plimsoll-quotas-spent";
 /// Entries of it that are held on to, each of at most [`AT_ONCE`] names; whoever was away for longer reads all keys.
@@ -26,14 +29,7 @@ const GATEWAYS: &str = "plimsoll-gateways";
 const GONE_AFTER: u64 = 5;
 /// A word that a Redis keeps for as long as it forgets nothing: whoever finds none leaves one.
 const EPOCH: &str = "plimsoll-epoch";
-/// Words on a key in the stream: it was changed and its quota kept, it was made or changed as a whole, it was withdrawn.
-const KEPT: &str = "0";
-const MADE: &str = "1";
-const WITHDRAWN: &str = "2";
 const CONNECTED: &str = "invariant: a turn begins with a connection";
-/// An id before all others of a stream.
-const BEGINNING: &str = "0-0";
-
 /// The connection, and how far the stream has been read.
 pub(super) struct RedisSession {
     conf: RedisConf,
@@ -454,259 +450,5 @@ impl RedisSession {
             }
         }
         refused
-    }
-}
-
-/// A change that Redis is told, with the key as it is at that moment.
-struct Change {
-    hash: KeyHash,
-    quotas: Becomes,
-    /// `None`: it is gone.
-    key: Option<Held>,
-}
-
-/// Redis' record of a key.
-struct Held {
-    session: String,
-    /// When it is forgotten, if it is.
-    forgotten: Option<u32>,
-    /// The scopes of its accounts that are never renewed.
-    lasting: Vec<Option<Box<str>>>,
-}
-
-impl Change {
-    fn of((hash, waiting): (KeyHash, Waiting), keys: &KeyStore) -> Self {
-        let held = |key: &Key| Held {
-            session: key.shared_text(),
-            forgotten: key.forgotten_at(),
-            lasting: key.lasting_accounts(),
-        };
-        Self {
-            hash,
-            quotas: waiting.quotas,
-            key: keys.with(hash, held),
-        }
-    }
-
-    /// Whether nothing of its key's quotas is used up after it.
-    fn ends_quotas(&self) -> bool {
-        self.quotas == Becomes::Reset || self.key.is_none()
-    }
-
-    /// The commands for Redis by the gateway of this name. With the key's quotas those of these scopes end.
-    fn said(&self, name: &str, scopes: Vec<String>) -> Pipeline {
-        let mut request = redis::pipe();
-        let hex = self.hash.to_hex();
-        let key = format!("apikey-{hex}");
-        if self.ends_quotas() {
-            forget_quotas(&mut request, self.hash, scopes);
-        }
-        let said = match (&self.key, self.quotas) {
-            (None, _) => WITHDRAWN,
-            (Some(_), Becomes::Reset) => MADE,
-            (Some(_), Becomes::Keep) => KEPT,
-        };
-        match &self.key {
-            Some(held) => {
-                let set = request.cmd("SET").arg(key).arg(&held.session);
-                // Without it the key is there for good, whatever was said before.
-                if let Some(at) = held.forgotten {
-                    set.arg("EXAT").arg(at);
-                }
-                if !self.ends_quotas() {
-                    keep_quotas(&mut request, self.hash, held);
-                }
-            }
-            None => _ = request.cmd("DEL").arg(key),
-        }
-        let add = request.cmd("XADD").arg(CHANGES).arg("MAXLEN").arg("~");
-        add.arg(STREAM_LENGTH).arg("*");
-        for word in ["k", &hex, "r", said, "g", name] {
-            add.arg(word);
-        }
-        request
-    }
-}
-
-/// Has the quotas of a key that are never renewed end when it does, be that sooner or later than it was.
-fn keep_quotas(request: &mut Pipeline, hash: KeyHash, held: &Held) {
-    for scope in &held.lasting {
-        let scope = scope.clone();
-        end_with_key(request, &Account { hash, scope }.name(), held.forgotten);
-    }
-    if held.lasting.iter().any(Option::is_some) {
-        keep_scopes(request, hash, held.forgotten.unwrap_or(u32::MAX));
-    }
-}
-
-/// Has an account end when its key does.
-fn end_with_key(request: &mut Pipeline, account: &str, forgotten: Option<u32>) {
-    match forgotten {
-        Some(at) => request.cmd("EXPIREAT").arg(account).arg(at),
-        None => request.cmd("PERSIST").arg(account),
-    };
-}
-
-/// Keeps the set of a key's scopes until `end` at least.
-fn keep_scopes(request: &mut Pipeline, hash: KeyHash, end: u32) {
-    for when in ["NX", "GT"] {
-        let kept = request.cmd("EXPIREAT").arg(scopes_name(hash));
-        kept.arg(end).arg(when);
-    }
-}
-
-/// Takes a key's quotas away, those of these scopes and that of the key as a whole.
-fn forget_quotas(request: &mut Pipeline, hash: KeyHash, scopes: Vec<String>) {
-    let account = |scope: Option<Box<str>>| Account { hash, scope };
-    let gone = request.cmd("DEL").arg(account(None).name());
-    for scope in &scopes {
-        gone.arg(account(Some(scope.as_str().into())).name());
-    }
-    if !scopes.is_empty() {
-        // What another gateway has added meanwhile is still named there.
-        let unnamed = request.cmd("SREM").arg(scopes_name(hash));
-        unnamed.arg(scopes);
-    }
-}
-
-/// Use of a key's quota here since it was told last.
-#[derive(Debug)]
-pub(super) struct Spending {
-    pub(super) account: Account,
-    pub(super) untold: Untold,
-    /// When the key is forgotten, if it is.
-    pub(super) forgotten: Option<u32>,
-}
-
-impl Spending {
-    /// Whether the quota is never renewed.
-    fn is_last(&self) -> bool {
-        self.untold.renews == u32::MAX
-    }
-
-    /// The commands for Redis: it answers with the sum first, and third with when that ends.
-    fn said(&self) -> Pipeline {
-        let key = self.account.name();
-        let mut request = redis::pipe();
-        request.cmd("INCRBY").arg(&key).arg(self.untold.requests);
-        match self.is_last() {
-            true => end_with_key(&mut request, &key, self.forgotten),
-            // Only the first of a period says when it ends.
-            false => {
-                let end = request.cmd("EXPIREAT").arg(&key).arg(self.untold.renews);
-                end.arg("NX");
-            }
-        }
-        request.cmd("EXPIRETIME").arg(&key);
-        self.name_scope(&mut request);
-        request
-    }
-
-    /// Adds its scope to those of its key, which are kept for as long as one of them.
-    fn name_scope(&self, request: &mut Pipeline) {
-        let Some(scope) = &self.account.scope else {
-            return;
-        };
-        let hash = self.account.hash;
-        request.cmd("SADD").arg(scopes_name(hash)).arg(&**scope);
-        let end = match self.is_last() {
-            false => self.untold.renews,
-            true => self.forgotten.unwrap_or(u32::MAX),
-        };
-        keep_scopes(request, hash, end);
-    }
-}
-
-/// Entries of a stream: ids, and names and values one after the other.
-type Entries = Vec<(String, Vec<String>)>;
-
-/// Words of others than `own` in these entries, one for each key.
-fn words(entries: Entries, own: &str) -> HashMap<KeyHash, Word> {
-    let mut words = HashMap::new();
-    for (_, fields) in entries {
-        let [_, hex, _, said, _, by] = &fields[..] else {
-            continue;
-        };
-        let Some(hash) = KeyHash::from_hex(hex).filter(|_| by != own) else {
-            continue;
-        };
-        let word = words.entry(hash).or_insert(Word {
-            hash,
-            quotas: Becomes::Keep,
-            is_new: false,
-        });
-        match said.as_str() {
-            MADE => (word.quotas, word.is_new) = (Becomes::Reset, true),
-            WITHDRAWN => word.is_new = false,
-            _ => {}
-        }
-    }
-    words
-}
-
-/// Content of a stream of changes.
-struct Stream {
-    oldest: Option<String>,
-    newest: Option<String>,
-    /// The change that was read last is still there.
-    has_read: bool,
-}
-
-impl Stream {
-    fn look(connection: &mut Connection, read: Option<&str>) -> RedisResult<Self> {
-        let mut request = redis::pipe();
-        let read = read.unwrap_or(BEGINNING);
-        for (order, from, to) in [
-            ("XRANGE", "-", "+"),
-            ("XREVRANGE", "+", "-"),
-            ("XRANGE", read, read),
-        ] {
-            let range = request.cmd(order).arg(CHANGES).arg(from).arg(to);
-            range.arg("COUNT").arg(1);
-        }
-        let (oldest, newest, read): (Entries, Entries, Entries) = request.query(connection)?;
-        let id = |entries: Entries| entries.into_iter().next().map(|(id, _)| id);
-        Ok(Self {
-            oldest: id(oldest),
-            newest: id(newest),
-            has_read: !read.is_empty(),
-        })
-    }
-
-    /// Whether all that it has came after `read`.
-    fn is_behind(&self, read: &str) -> bool {
-        let oldest = self.oldest.as_deref();
-        oldest.is_some_and(|oldest| is_before(read, oldest))
-    }
-}
-
-/// The newest id of a stream, if it has any.
-fn newest(connection: &mut Connection, stream: &str) -> RedisResult<Option<String>> {
-    let mut request = redis::pipe();
-    let range = request.cmd("XREVRANGE").arg(stream).arg("+").arg("-");
-    range.arg("COUNT").arg(1);
-    let (entries,): (Entries,) = request.query(connection)?;
-    Ok(entries.into_iter().next().map(|(id, _)| id))
-}
-
-/// Whether one id of a stream (milliseconds, a dash, a number) is before another.
-fn is_before(one: &str, other: &str) -> bool {
-    let parts = |id: &str| -> Option<(u64, u64)> {
-        let (time, number) = id.split_once('-')?;
-        Some((time.parse().ok()?, number.parse().ok()?))
-    };
-    parts(one) < parts(other)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_compared_by_number() {
-        assert!(is_before("0-0", "1-0"));
-        assert!(is_before("9-5", "10-0"));
-        assert!(is_before("10-9", "10-10"));
-        assert!(!is_before("10-10", "10-10"));
     }
 }
