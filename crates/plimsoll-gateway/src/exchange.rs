@@ -11,7 +11,7 @@
 //!
 //! An exchange counts as received when the request's head is complete and as served when its answer is handed to the system. So that a
 //! gateway killed between the two never has served fewer than its clients saw, an answer is counted just before it is written
-//! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::client`]'s.
+//! and withdrawn if it does not get there whole. Keeping and closing the client's connection is [`crate::shard::client`]'s.
 
 mod admission;
 mod batch;
@@ -30,14 +30,14 @@ mod pump;
 mod relay;
 mod tunnel;
 
-use crate::answer::{Answer, Delivery};
-use crate::client::Client;
-use crate::error_kind::ErrorKind;
-use crate::expiry::{self, Expiry};
-use crate::generation::Generation;
+use crate::answering::answer::{Answer, Delivery};
+use crate::answering::error_kind::ErrorKind;
+use crate::messages::expiry::{self, Expiry};
 use crate::policy::key::KeyIndex;
-use crate::service::{Route, Service};
+use crate::reloading::generation::Generation;
+use crate::routing::service::{Route, Service};
 use crate::shard::Shard;
+use crate::shard::client::Client;
 use admission::{Admitted, Plan, Refused};
 use draft::{Caller, RecordDraft};
 use plimsoll_base::counters::Counter;

@@ -1,10 +1,10 @@
 //! Subjects of the fuzz targets: readers of texts that strangers write, as functions of them. The targets are in `fuzz/`, with the laws that must hold.
 
-use crate::certificate::Certificate;
-use crate::client_context::{Place, assigned};
+use crate::clients::certificate::Certificate;
+use crate::clients::identity::{Identity, Kind};
+use crate::clients::shard_map::{self, ShardMap};
 use crate::exchange::fuzz_harness;
-use crate::identity::{Identity, Kind};
-use crate::shard_map::{self, ShardMap};
+use crate::shard::client_context::{Place, assigned};
 use h2::RecvStream;
 use http::Request;
 use plimsoll_base::digest::Digest;
@@ -19,7 +19,7 @@ pub const ENDPOINT: &str = fuzz_harness::ENDPOINT;
 /// # Errors
 /// Why it gets none.
 pub async fn forward_http2(request: Request<RecvStream>) -> Result<Vec<u8>, String> {
-    crate::connection::http2::fuzz_harness::forward(request).await
+    crate::server::connection::http2::fuzz_harness::forward(request).await
 }
 
 /// Names in a client's certificate.

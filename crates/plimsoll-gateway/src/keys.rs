@@ -9,6 +9,7 @@
 //! [`crate::policy::key`]'s.
 
 pub(crate) mod allowance;
+pub(crate) mod control;
 pub(crate) mod grant;
 pub(crate) mod hash;
 pub(crate) mod key;
@@ -19,6 +20,7 @@ pub(crate) mod redis;
 pub(crate) mod session;
 pub(crate) mod store;
 pub(crate) mod terms;
+pub(crate) mod tyk_fields;
 pub(crate) mod unmet;
 
 pub(crate) use hash::KeyHash;

@@ -1,6 +1,6 @@
 //! Counters of the gateway. Each shard writes its own; they are added up when somebody reads them.
 //!
-//! How they are printed is [`crate::admin`]'s.
+//! How they are printed is [`crate::server::admin`]'s.
 
 mod mirrored;
 mod tls_failures;
@@ -9,8 +9,8 @@ pub(crate) use mirrored::{MirrorMetrics, Outcome};
 pub(crate) use plimsoll_http::meters::{Buckets, Counter};
 pub(crate) use tls_failures::TlsFailures;
 
-use crate::handshake::HandshakeMetrics;
-use crate::trust::Withdrawn;
+use crate::clients::trust::Withdrawn;
+use crate::listening::handshake::HandshakeMetrics;
 use plimsoll_base::reason::Reason;
 use plimsoll_records::Phase;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ pub(crate) mod rules;
 pub(crate) mod session;
 pub(crate) mod token;
 
-use crate::answer::Answer;
+use crate::answering::answer::Answer;
 use crate::keys::KeyHash;
 use crate::keys::allowance::Left;
 use key::{KeyIndex, KeyPolicy};

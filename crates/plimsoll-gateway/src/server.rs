@@ -1,17 +1,22 @@
 //! Starting and stopping: binds, resolves, starts the shards, and ends when they have drained.
 
-use crate::acceptor::Share;
-use crate::admin::{Admin, AdminListener, Sources};
+pub(crate) mod acceptor;
+pub(crate) mod admin;
+pub(crate) mod connection;
 use crate::config::GatewayConfig;
-use crate::controls::{Controls, Reload};
 use crate::error::GatewayError;
-use crate::generation::Blueprint;
-use crate::handover::{ADMIN, Sockets, Starting};
-use crate::listener_id::{ListenerId, ListenerSpec};
+use crate::listening::handover::{ADMIN, Sockets, Starting};
+use crate::listening::listener_id::{ListenerId, ListenerSpec};
 use crate::metrics::{Counter, ShardMetrics};
 use crate::origin::Origin;
-use crate::preparation::{open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless};
-use crate::reload::{self, Alone, Asked, Fixed, Message, Reloader};
+use crate::reloading::controls::{Controls, Reload};
+use crate::reloading::generation::Blueprint;
+use crate::reloading::preparation::{
+    open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless,
+};
+use crate::reloading::reload::{self, Alone, Asked, Fixed, Message, Reloader};
+use crate::server::acceptor::Share;
+use crate::server::admin::{Admin, AdminListener, Sources};
 use crate::shard::{ConnectionLimiters, Shard};
 use crate::upstream::Placement;
 use plimsoll_base::ignored::Ignored as _;

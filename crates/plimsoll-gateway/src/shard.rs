@@ -1,21 +1,24 @@
-//! State that the connections of one shard share, and its clients. Accepting them is [`crate::acceptor`]'s.
+//! State that the connections of one shard share, and its clients. Accepting them is [`crate::server::acceptor`]'s.
 
+pub(crate) mod client;
+pub(crate) mod client_context;
 mod held;
+pub(crate) mod mirror;
 
-use crate::answer::Answer;
-use crate::client::Client;
+use crate::answering::answer::Answer;
+use crate::clients::identity::Identity;
+use crate::clients::trust::{Shown, Trust, Withdrawn};
 use crate::config::Timeouts;
-use crate::connection_limiter::{ConnectionLimiter, ConnectionPermit, client_prefix};
-use crate::connection_registry::ConnectionRegistry;
-use crate::generation::Generation;
-use crate::handover::Sockets;
-use crate::identity::Identity;
-use crate::listener_id::ListenerId;
+use crate::listening::connection_limiter::{ConnectionLimiter, ConnectionPermit, client_prefix};
+use crate::listening::connection_registry::ConnectionRegistry;
+use crate::listening::handover::Sockets;
+use crate::listening::listener_id::ListenerId;
+use crate::listening::own_connections::OwnConnections;
 use crate::metrics::{ShardMetrics, TooMany};
-use crate::mirror::Mirrors;
-use crate::own_connections::OwnConnections;
-use crate::service::Service;
-use crate::trust::{Shown, Trust, Withdrawn};
+use crate::reloading::generation::Generation;
+use crate::routing::service::Service;
+use crate::shard::client::Client;
+use crate::shard::mirror::Mirrors;
 use crate::upstream::Placement;
 pub(crate) use held::Held;
 use plimsoll_base::counters::Counter;

@@ -7,14 +7,16 @@
 //! ```
 //!
 //! One gateway serves it: routes, upstreams, policies and rules are those of `gateway.yaml`. What the control API does is
-//! [`crate::control`]'s.
+//! [`crate::keys::control`]'s.
 
 mod compile;
 mod conf;
+pub(crate) mod control_api;
 mod definition;
 mod files;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzz_harness;
+pub(crate) mod go_regex;
 mod notes;
 mod overrides;
 #[cfg(test)]
@@ -27,11 +29,11 @@ mod tls;
 pub use sort::TykFile;
 
 use crate::config::{GatewayConfig, Surroundings};
-use crate::control::{self, ApiEntry, Control, ControlSettings};
+use crate::keys::control::{self, ApiEntry, Control, ControlSettings};
 use crate::keys::grant::Policies;
 use crate::keys::lifetime::ApiLifetime;
-use crate::tyk_fields as fields;
-use crate::tyk_fields::account::Account;
+use crate::keys::tyk_fields as fields;
+use crate::keys::tyk_fields::account::Account;
 use compile::Api;
 use conf::{Conf, PolicyFiles};
 use files::File;

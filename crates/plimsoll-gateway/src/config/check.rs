@@ -17,8 +17,8 @@ use super::{
     AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Nameless,
     Places, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
-use crate::error_format::ErrorFormat;
-use crate::forwarded::Network;
+use crate::answering::error_format::ErrorFormat;
+use crate::messages::forwarded::Network;
 use plimsoll_base::document::{
     Document, DurationText, Entries, MOST_PROBLEMS, Path, Problem, Problems,
 };

@@ -1,7 +1,7 @@
 //! The JSON Schema of `gateway.yaml`, generated from the wire types and committed for editors.
 
 use super::wire::GatewayFile;
-use crate::shard_map::ShardMapFile;
+use crate::clients::shard_map::ShardMapFile;
 
 /// The JSON Schema (draft 2020-12) of `gateway.yaml`, pretty-printed, with a final newline.
 ///

@@ -1,21 +1,21 @@
 //! Admission: from a request head to a plan for forwarding it, or to the answer that refuses it.
 
 use super::{batch, hold};
-use crate::answer::Answer;
-use crate::client::{Client, Scratch};
-use crate::client_context::{ClientContext, Place};
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
+use crate::clients::shard_map::{Moving, Step};
 use crate::config::Serves;
-use crate::error_kind::ErrorKind;
-use crate::fields;
-use crate::mirror::Mirror;
-use crate::outgoing::upgrade;
-use crate::outgoing::{Origin, Target};
-use crate::path;
+use crate::messages::fields;
+use crate::messages::path;
 use crate::policy::rules::breaker::Passed;
 use crate::policy::rules::{Effects, Exemption};
 use crate::policy::{self, Caller, Policy, Refusal};
-use crate::service::{Route, Service};
-use crate::shard_map::{Moving, Step};
+use crate::routing::outgoing::upgrade;
+use crate::routing::outgoing::{Origin, Target};
+use crate::routing::service::{Route, Service};
+use crate::shard::client::{Client, Scratch};
+use crate::shard::client_context::{ClientContext, Place};
+use crate::shard::mirror::Mirror;
 use plimsoll_http::prefix;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use plimsoll_records::{Phase, Stopwatch};

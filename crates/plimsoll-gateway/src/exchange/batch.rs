@@ -6,16 +6,16 @@
 use super::body::{Unread, read_body};
 use super::progress::Progress;
 use super::{After, Ended, Ending, answer, may_discard_body};
-use crate::answer::Answer;
-use crate::batch::{
+use crate::answering::answer::Answer;
+use crate::answering::batch::{
     self, BODY_PATIENCE, Batch, MOST_ANSWERS, MOST_BATCHES, MOST_BODY, MOST_OF_ADDRESS, PATIENCE,
     Request,
 };
-use crate::client::Client;
 use crate::config::Serves;
-use crate::connection_limiter;
-use crate::own_connections::OwnConnections;
-use crate::service::{Route, Service};
+use crate::listening::connection_limiter;
+use crate::listening::own_connections::OwnConnections;
+use crate::routing::service::{Route, Service};
+use crate::shard::client::Client;
 use crate::shard::{FurtherPlaces, Shard};
 use plimsoll_http::prefix;
 use plimsoll_http::{Limits, TcpClient, TcpServer};

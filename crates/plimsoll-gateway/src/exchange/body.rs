@@ -1,8 +1,8 @@
 //! Bodies that are read whole, because the gateway itself answers the request.
 
 use super::progress::Progress;
-use crate::answer::Answer;
-use crate::client::Client;
+use crate::answering::answer::Answer;
+use crate::shard::client::Client;
 use plimsoll_http::{Elapsed, Framing, ReadError, encode};
 use tokio::time::Instant;
 

@@ -3,11 +3,11 @@
 use super::body::{Unread, read_body};
 use super::progress::Progress;
 use super::{After, Ended, answer, may_discard_body};
-use crate::answer::Answer;
-use crate::client::Client;
-use crate::control_api::{self, Call, MOST_BODY};
-use crate::service::Service;
+use crate::answering::answer::Answer;
+use crate::routing::service::Service;
 use crate::shard::Shard;
+use crate::shard::client::Client;
+use crate::tyk::control_api::{self, Call, MOST_BODY};
 use plimsoll_records::Ending;
 
 /// Answers the call whose head `client` has read.

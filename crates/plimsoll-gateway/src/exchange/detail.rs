@@ -1,7 +1,7 @@
 //! A request and its response in full, for a record: heads without what proves who somebody is, and of bodies as much as is recorded.
 
 use super::party::Party;
-use crate::secrecy::Secrecy;
+use crate::messages::secrecy::Secrecy;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use plimsoll_http::{Fields, RequestHead, ResponseHead, encode};

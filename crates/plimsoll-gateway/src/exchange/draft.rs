@@ -3,13 +3,13 @@
 use super::admission::{Admitted, Refused};
 use super::detail::Detail;
 use super::progress::Progress;
-use crate::client::Client;
 use crate::config::Serves;
 use crate::keys::KeyHash;
+use crate::messages::secrecy::Secrecy;
 use crate::policy::Policy;
 use crate::policy::key::KeyIndex;
-use crate::secrecy::Secrecy;
-use crate::service::{RecordSpec, Route, Service};
+use crate::routing::service::{RecordSpec, Route, Service};
+use crate::shard::client::Client;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{Framing, fields};
 use plimsoll_records::tracing::Context;

@@ -1,6 +1,6 @@
 //! Holding requests back while their client's data moves to another shard: they go on when a later map has ended the move.
 
-use crate::answer::Answer;
+use crate::answering::answer::Answer;
 use crate::shard::Shard;
 use std::time::Duration;
 use tokio::time::Instant;

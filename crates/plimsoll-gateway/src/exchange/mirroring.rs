@@ -1,10 +1,10 @@
-//! Which exchanges have copies sent, and what of an exchange its copy is made of. How copies are sent is [`crate::mirror`]'s.
+//! Which exchanges have copies sent, and what of an exchange its copy is made of. How copies are sent is [`crate::shard::mirror`]'s.
 
 use super::ServedBy;
 use super::admission::Plan;
 use super::progress::{Progress, Upload};
-use crate::client::Client;
-use crate::mirror::{Begun, Original};
+use crate::shard::client::Client;
+use crate::shard::mirror::{Begun, Original};
 
 /// Takes a place for a copy of a request, if it is to be copied, before its exchange begins.
 pub(super) fn begin(under: ServedBy<'_>, plan: &Plan) -> Option<Begun> {

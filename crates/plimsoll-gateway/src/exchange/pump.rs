@@ -5,9 +5,9 @@
 
 use super::party::Party;
 use super::progress::Progress;
-use crate::fields::{Kind, kind};
-use crate::mirror::Mirror;
-use crate::outgoing::withheld::Withheld;
+use crate::messages::fields::{Kind, kind};
+use crate::routing::outgoing::withheld::Withheld;
+use crate::shard::mirror::Mirror;
 use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};

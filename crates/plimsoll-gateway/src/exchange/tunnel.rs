@@ -4,8 +4,8 @@
 //! one direction is passed on and leaves the other open. A switch is final: the client's connection ends with it.
 
 use super::{After, ServedBy};
-use crate::client::Client;
 use crate::metrics::RouteMetrics;
+use crate::shard::client::Client;
 use plimsoll_http::decode::Head;
 use plimsoll_http::{Elapsed, MessageReader, Output, TcpClient};
 use std::cell::Cell;

@@ -2,7 +2,7 @@
 
 use super::grant::{ApiGrant, Figures, Grant, Unapplied};
 use super::lifetime::{AfterExpiry, KeyLifetime};
-use crate::tyk_fields as fields;
+use crate::keys::tyk_fields as fields;
 use deserr::Deserr;
 use plimsoll_base::document::{
     Allowance, Counted, Document, Entries, Nulls, Path, Problems, Rules,

@@ -3,8 +3,8 @@
 //! Only SHA-256 digests of keys are kept. A presented key is hashed and the digest looked up, so the time taken says
 //! nothing about how much of a guessed key is right.
 
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
 use plimsoll_base::digest::Digest;
 use plimsoll_http::Fields;
 use plimsoll_secrets::CachedSecret;

@@ -6,8 +6,8 @@
 //! compare-and-swap makes one of them try again, so no request is ever counted twice or not at all.
 
 use super::key::KeyIndex;
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
 use crate::gcra::{Decision, Gcra};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

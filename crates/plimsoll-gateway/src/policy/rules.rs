@@ -9,15 +9,14 @@
 
 pub(crate) mod body_limit;
 pub(crate) mod breaker;
-pub(crate) mod edits;
 pub(crate) mod matcher;
 pub(crate) mod reply;
 
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
+use crate::messages::edits::FieldEdits;
 use body_limit::BodyLimit;
 use breaker::Breaker;
-use edits::FieldEdits;
 use matcher::PathMatcher;
 use plimsoll_http::RequestHead;
 use reply::Reply;
@@ -187,8 +186,8 @@ fn forbidden() -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::normalise;
-    use crate::path::readings::tests::{SPELLINGS, upstreams};
+    use crate::messages::path::normalise;
+    use crate::messages::path::readings::tests::{SPELLINGS, upstreams};
     use plimsoll_http::Version;
     use plimsoll_http::prefix::covers;
 

@@ -3,8 +3,8 @@
 //! One look at the [`KeyStore`] a request. Refused requests learn nothing about keys that they do not hold: what is looked up is a hash.
 
 use super::key::strip_bearer;
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
 use crate::keys::allowance::{Allowance, Exceeded, Left, Moment};
 use crate::keys::key::Key;
 use crate::keys::terms::{Access, Granted, Organisation};

@@ -11,10 +11,10 @@
 
 use super::key::strip_bearer;
 use super::session::{Identified, SessionPolicy, Unwanted};
-use crate::answer::Answer;
-use crate::jwt::claims::{Claims, Nameless, Skews, Untimely};
-use crate::jwt::key::VerifyingKey;
-use crate::jwt::{self, Fault};
+use crate::answering::answer::Answer;
+use crate::clients::jwt::claims::{Claims, Nameless, Skews, Untimely};
+use crate::clients::jwt::key::VerifyingKey;
+use crate::clients::jwt::{self, Fault};
 use crate::keys::KeyHash;
 use crate::keys::grant::Policies;
 use crate::keys::key::{Key, NewKey, Quotas, VIRTUAL};
@@ -314,7 +314,7 @@ impl Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jwt::key::Method;
+    use crate::clients::jwt::key::Method;
     use crate::keys::allowance::Exceeded;
     use crate::keys::grant::{Figures, Grant, PolicyGrant};
     use crate::keys::{KeyStore, Limits};

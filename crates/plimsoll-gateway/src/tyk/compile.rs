@@ -14,16 +14,16 @@ pub(super) use token::unserved;
 use super::conf::Conf;
 use super::definition::{Definition, Version};
 use super::overrides::Compiled;
+use crate::answering::error_format::{ErrorFormat, TykErrorFormat};
+use crate::answering::overrides::Overrides;
+use crate::clients::identity::Kind;
 use crate::config::UpstreamTls;
 use crate::config::{
     Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
     Recording, RetryConfig, RouteConfig, Serves, Spoken, Timeouts, Timings, UpstreamConfig,
 };
-use crate::error_format::{ErrorFormat, TykErrorFormat};
-use crate::expiry::Expiry;
-use crate::identity::Kind;
-use crate::overrides::Overrides;
-use crate::path;
+use crate::messages::expiry::Expiry;
+use crate::messages::path;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::matcher::Room;
 use plimsoll_base::document::{Document, MOST_PROBLEMS, Path, Problems};

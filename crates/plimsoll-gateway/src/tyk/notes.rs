@@ -1,6 +1,6 @@
 //! Notes for the operator on Tyk's files: the effect of their fields, and settings that may not be meant as they are written.
 
-use crate::tyk_fields::account::Account;
+use crate::keys::tyk_fields::account::Account;
 
 /// Notes on all files.
 #[derive(Debug, Clone, Default)]

@@ -2,10 +2,10 @@
 //!
 //! Source: Tyk 5.15, `apidef/error_overrides.go`, `gateway/error_overrides.go`.
 
-use crate::go_regex;
-use crate::overrides::text::Text;
-use crate::overrides::{BodyField, Condition, Flag, Level, Override};
-use crate::policy::rules::edits;
+use crate::answering::overrides::text::Text;
+use crate::answering::overrides::{BodyField, Condition, Flag, Level, Override};
+use crate::messages::edits;
+use crate::tyk::go_regex;
 use deserr::Deserr;
 use plimsoll_base::document::{Entries, Path};
 use regex::Regex;

@@ -1,7 +1,7 @@
 //! `docs/tyk.md`: the list as a page, and proof that what it calls supported is read. `UPDATE=1 cargo test -p plimsoll-gateway --lib tyk`
 //! writes it.
 
-use crate::tyk_fields::{CONF, Class, DEFINITION, Field, Kind, POLICY, SESSION};
+use crate::keys::tyk_fields::{CONF, Class, DEFINITION, Field, Kind, POLICY, SESSION};
 use std::fmt::Write as _;
 
 const INTRODUCTION: &str = "# Tyk, field by field

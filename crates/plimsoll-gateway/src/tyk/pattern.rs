@@ -4,8 +4,8 @@
 //! configuration anchors it. Source: Tyk 5.15, `internal/httputil/mux.go` (`PreparePathRegexp`), `gateway/api_definition.go`
 //! (`generateRegex`), `gateway/model_urlspec.go` (`matchesPath`).
 
-use crate::go_regex;
 use crate::policy::rules::matcher::{Against, PathMatcher, Room};
+use crate::tyk::go_regex;
 
 /// Settings of `tyk.conf` for all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

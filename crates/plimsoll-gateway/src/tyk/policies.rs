@@ -4,7 +4,7 @@ use super::{RULES, VALUES, fields};
 use crate::keys::grant::{Figures, Grant, Parts, Policies, PolicyGrant, Unapplied};
 use crate::keys::lifetime::AfterExpiry;
 use crate::keys::session::{self, AccessWire, access};
-use crate::tyk_fields::account::{Account, Ignored};
+use crate::keys::tyk_fields::account::{Account, Ignored};
 use deserr::Deserr;
 use plimsoll_base::document::{
     self, Allowance, Counted, Document, Entries, Path, Problem, Problems,

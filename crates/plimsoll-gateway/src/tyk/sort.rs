@@ -1,6 +1,6 @@
 //! Which of Tyk's files a file is, by what stands in it.
 
-use crate::tyk_fields::folded;
+use crate::keys::tyk_fields::folded;
 use plimsoll_base::document::{Document, Entry, Node, Value};
 
 /// A sort of file.

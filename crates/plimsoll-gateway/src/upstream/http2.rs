@@ -2,7 +2,7 @@
 //! its own, at whose other end the stream is.
 
 use super::dial::DialError;
-use crate::http2::{Broken, PIPE_BYTES, form, send};
+use crate::messages::http2::{Broken, PIPE_BYTES, form, send};
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};

@@ -4,7 +4,7 @@ use super::super::wire::secrets::SecretText;
 use super::super::wire::{KeyBlock, KeyEntry, PoliciesBlock, RateLimitBlock, ScopeWord};
 use super::super::{KeyConfig, RateLimitConfig, RouteConfig, Serves};
 use super::{Checker, secrets};
-use crate::fields;
+use crate::messages::fields;
 use crate::policy::key::Accepted;
 use crate::policy::rate_limit::Scope;
 use crate::policy::rules::Rules;

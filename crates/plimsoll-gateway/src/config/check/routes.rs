@@ -3,8 +3,8 @@
 use super::super::wire::{GatewayFile, RouteBlock};
 use super::super::{Recording, RouteConfig};
 use super::{Checker, policies, rules, sharding};
-use crate::overrides::Overrides;
-use crate::path;
+use crate::answering::overrides::Overrides;
+use crate::messages::path;
 use plimsoll_base::document::Path;
 use plimsoll_http::decode::is_token;
 use plimsoll_http::prefix;

@@ -3,9 +3,9 @@
 use super::super::wire::rules::{BreakerBlock, FieldsBlock, ReplyBlock, RuleBlock};
 use super::super::wire::secrets::SecretText;
 use super::{Checker, secrets};
+use crate::messages::edits::{self, FieldEdits};
 use crate::policy::rules::body_limit::BodyLimit;
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
-use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::PathMatcher;
 use crate::policy::rules::reply::Reply;
 use crate::policy::rules::{Exemption, Rule, Rules, What};

@@ -3,8 +3,8 @@
 use super::super::wire::{ClientsWord, FieldWord, GatewayFile, KindWord, MirrorBlock, RouteBlock};
 use super::super::{CertificateField, MirrorLimits, Serves, Sharding};
 use super::{Checker, duration};
-use crate::identity::Kind;
-use crate::shard_map;
+use crate::clients::identity::Kind;
+use crate::clients::shard_map;
 use plimsoll_base::document::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::super::ListenerTls;
 use super::super::wire::{ClientsWord, ListenerTlsBlock};
 use super::Checker;
-use crate::certificate::Number;
-use crate::trust::Trust;
+use crate::clients::certificate::Number;
+use crate::clients::trust::Trust;
 use plimsoll_base::digest::Digest;
 use plimsoll_base::document::Path;
 use plimsoll_http::tls::{

@@ -5,7 +5,7 @@ use super::super::wire::upstreams::{
 };
 use super::super::{Balance, Check, Ejection, HashBy, RetryConfig};
 use super::{Checker, duration};
-use crate::path;
+use crate::messages::path;
 use plimsoll_base::document::Path;
 use plimsoll_http::decode::is_token;
 use std::time::Duration;

@@ -4,10 +4,10 @@
 mod der;
 
 use super::*;
+use crate::clients::identity::Kind;
+use crate::clients::shard_map;
 use crate::config::{GatewayConfig, MirrorLimits, Sharding, Surroundings};
-use crate::identity::Kind;
 use crate::origin::Origin as Start;
-use crate::shard_map;
 use plimsoll_base::digest::Digest;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::tls::CertificateDer;
@@ -392,7 +392,7 @@ impl Request {
                 return Outcome::Refused;
             }
         };
-        let mut outgoing = crate::outgoing::Outgoing::default();
+        let mut outgoing = crate::routing::outgoing::Outgoing::default();
         let target = Target {
             path: &path,
             route: &service.routes[index],

@@ -1,7 +1,7 @@
 //! How long a request's body may be, by the length that it states: one that states none is refused before it is read.
 
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
 use plimsoll_http::{Framing, RequestHead};
 
 /// A limit of bodies.

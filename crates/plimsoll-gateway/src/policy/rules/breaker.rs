@@ -3,8 +3,8 @@
 //! One for all shards, in three atomic numbers. Outcomes are counted in windows of [`WINDOW`] that do not overlap, so a failure weighs
 //! for at most that long.
 
-use crate::answer::Answer;
-use crate::error_kind::ErrorKind;
+use crate::answering::answer::Answer;
+use crate::answering::error_kind::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

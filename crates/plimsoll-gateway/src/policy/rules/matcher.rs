@@ -1,11 +1,11 @@
 //! Which paths a rule is about.
 //!
 //! Patterns are held against the decoded path, so that no spelling of it gets past them, and where a rule restricts or permits against every
-//! other reading of it, too, see [`crate::path::readings`].
+//! other reading of it, too, see [`crate::messages::path::readings`].
 
 mod wildcards;
 
-use crate::path::readings::{self, decode};
+use crate::messages::path::readings::{self, decode};
 use plimsoll_http::prefix;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;

@@ -1,6 +1,6 @@
 //! A fixed answer in the upstream's place.
 
-use crate::answer::Answer;
+use crate::answering::answer::Answer;
 
 /// What is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::super::definition::{
 };
 use super::super::pattern::PathRules;
 use super::Check;
+use crate::messages::edits::{self, FieldEdits};
 use crate::policy::rules::body_limit::BodyLimit;
 use crate::policy::rules::breaker::{AfterRest, Breaker, BreakerLimits};
-use crate::policy::rules::edits::{self, FieldEdits};
 use crate::policy::rules::matcher::Against;
 use crate::policy::rules::reply::Reply;
 use crate::policy::rules::{Exemption, Rule, Rules, What};

@@ -17,7 +17,7 @@ pub(super) fn session(c: &mut Check<'_>, api: &Api, conf: &Conf) -> SessionConfi
     let header = header
         .filter(|name| !name.is_empty())
         .unwrap_or("Authorization");
-    if let Some(message) = crate::policy::rules::edits::refusal(header, "") {
+    if let Some(message) = crate::messages::edits::refusal(header, "") {
         c.refuse("auth.auth_header_name", message);
     }
     match definition.base_identity_provided_by.as_deref() {

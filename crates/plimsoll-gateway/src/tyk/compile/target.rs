@@ -3,7 +3,7 @@
 use super::super::definition::Proxy;
 use super::Check;
 use crate::config::EndpointConfig;
-use crate::path;
+use crate::messages::path;
 use plimsoll_base::document::Path;
 
 /// Endpoints, and the path that is put before what is forwarded to them.

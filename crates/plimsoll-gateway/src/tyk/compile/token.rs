@@ -6,8 +6,8 @@
 use super::super::conf::Conf;
 use super::super::definition::{Definition, TokenAuth};
 use super::{Api, Check};
-use crate::jwt::claims::Skews;
-use crate::jwt::key::{Method, VerifyingKey, Written};
+use crate::clients::jwt::claims::Skews;
+use crate::clients::jwt::key::{Method, VerifyingKey, Written};
 use crate::keys::grant::Policies;
 use crate::policy::token::TokenRules;
 
