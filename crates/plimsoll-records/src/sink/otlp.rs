@@ -12,6 +12,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The instrumentation scope, by which collectors know the gateway.
+const SCOPE_NAME: &str = "plimsoll-gateway";
 
 /// Sender of requests to one collector, from a thread that may wait.
 pub(super) struct Exporter {
@@ -100,7 +102,7 @@ fn request(
         });
         of_resource.message(SCOPE_RECORDS, |of_scope| {
             of_scope.message(scope::SCOPE, |scope| {
-                scope.bytes(NAME, env!("CARGO_PKG_NAME"));
+                scope.bytes(NAME, SCOPE_NAME);
                 scope.bytes(VERSION, version);
             });
             records(of_scope);
