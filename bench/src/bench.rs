@@ -1,11 +1,8 @@
 //! The bench on which everything is compared: the executable, how long and how often, where programs run, scratch directories.
 
-pub mod placement;
-pub mod program;
-
 use crate::Error;
-use crate::bench::placement::Placement;
-use crate::report::progress::Progress;
+use crate::placement::Placement;
+use crate::progress::Progress;
 use crate::runner::Run;
 use crate::witness::{Mark, Witness};
 use crate::{clock, executable};

@@ -23,7 +23,7 @@ mod user_memory;
 
 use crate::Error;
 use crate::bench::{Bench, Lengths};
-use crate::report::findings::Findings;
+use crate::findings::Findings;
 use std::time::Duration;
 
 /// One comparison.

@@ -4,36 +4,52 @@
 //! Comparisons run one after the other, each in its own file under `comparisons/`. What is equal between the sides, where they run and how
 //! to read the table stands in `docs/bench.md`.
 
+mod authority;
 mod bench;
 mod client;
 mod closed;
 mod comparisons;
+mod findings;
+mod generator_reading;
+mod http;
+mod memory_rows;
 mod peers;
+mod placement;
+mod program;
+mod progress;
 mod protocol;
-mod reading;
-mod report;
+mod results;
 mod rounds;
+mod row;
+mod secured;
+mod secured_reading;
 mod server;
-mod traffic;
+mod server_reading;
+mod server_rows;
+mod spans;
+mod spans_reading;
+mod statistics;
+mod table;
+mod together;
+mod transfer;
 
 use bench::{Bench, Lengths};
 use clap::Parser;
 use comparisons::Comparison;
+use findings::Findings;
 use plimsoll_testbed::child::Child;
 use plimsoll_testbed::messages::Messages;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
     Error, announcement, clock, executable, host, interrupt, limits, port, process, runner, witness,
 };
-use report::findings::Findings;
-use report::progress::Progress;
-use report::row::Row;
-use report::table::Table;
-use report::{results, table};
+use progress::Progress;
+use row::Row;
 use runner::Run;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use table::Table;
 
 /// Measure Plimsoll beside its peers, in turns, and write a dated table.
 #[derive(Debug, Parser)]

@@ -2,7 +2,7 @@
 //! still is taken again.
 
 use crate::bench::{Bench, Reading};
-use crate::report::statistics::Rounds;
+use crate::statistics::Rounds;
 use crate::{Error, interrupt, say};
 use std::ops::Index;
 

@@ -1,27 +1,26 @@
 //! The servers and proxies under comparison, and the targets of generators: how each is started and when it is ready.
 
 mod announced;
-pub mod authority;
 mod gateway;
 mod go_proxy;
 mod haproxy;
 pub mod mock;
 mod nginx;
 mod shards;
-pub mod spans;
 pub mod tyk;
 mod wiremock;
 
 use crate::Error;
-use crate::bench::program::{Output, Program};
+use crate::authority;
 use crate::bench::{Bench, Lengths};
 use crate::clock;
+use crate::http;
 use crate::limits;
 use crate::port;
 use crate::process;
+use crate::program::{Output, Program};
 use crate::protocol::Protocol;
-use crate::traffic::http;
-use crate::traffic::secured::Clients;
+use crate::secured::Clients;
 use mock::Setting;
 use rustix::process::Pid;
 use std::cell::Cell;

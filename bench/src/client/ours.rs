@@ -2,8 +2,8 @@
 
 use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
 use crate::Error;
+use crate::authority::CLIENTS;
 use crate::bench::Bench;
-use crate::server::authority::CLIENTS;
 use crate::server::{KEY, Listener, PATH};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::report::row::{Bar, Quantity};
+use crate::row::{Bar, Quantity};
 use crate::server::Kind;
-use crate::{clock, interrupt, process, report::memory_rows, traffic::http};
+use crate::{clock, http, interrupt, memory_rows, process};
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::time::Duration;

@@ -2,14 +2,14 @@
 
 use super::{Comparison, Findings, Round};
 use crate::Error;
-use crate::bench::program::Program;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
 use crate::client::{self, Job, Work, ours};
-use crate::report::row::{Quantity, Row};
+use crate::program::Program;
 use crate::rounds::{Side, Turns, interleave};
+use crate::row::{Quantity, Row};
 use crate::server::{self, Kind};
-use crate::{reading::server as server_reading, traffic::http};
+use crate::{http, server_reading};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "delay",

@@ -4,11 +4,11 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::Kind;
-use crate::reading::generator::GeneratorReading;
-use crate::reading::generator::{Use, read};
-use crate::report::row::{Bar, Limit, Quantity, Row};
-use crate::report::statistics::{Rounds, median};
+use crate::generator_reading::GeneratorReading;
+use crate::generator_reading::{Use, read};
 use crate::rounds::{Side, Turns, interleave};
+use crate::row::{Bar, Limit, Quantity, Row};
+use crate::statistics::{Rounds, median};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "generator-open",

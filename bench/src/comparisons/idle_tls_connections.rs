@@ -4,10 +4,10 @@ use super::idle_connections::{held_by, megabytes_holding};
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::report::row::{Bar, Quantity};
+use crate::row::{Bar, Quantity};
+use crate::secured::Clients;
 use crate::server::{self, Kind};
-use crate::traffic::secured::Clients;
-use crate::{limits, report::memory_rows};
+use crate::{limits, memory_rows};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tls-memory",

@@ -4,8 +4,8 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::process;
-use crate::report::row::{Bar, Limit, Quantity, Row};
 use crate::rounds::{MEMORY, interleave};
+use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 use crate::server::tyk::TykGateway;
 

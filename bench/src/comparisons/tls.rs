@@ -3,7 +3,7 @@
 use super::{Comparison, Round};
 use crate::client::{Kind, Protocol};
 use crate::closed::{Closed, compare};
-use crate::report::row::Bar;
+use crate::row::Bar;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tls",

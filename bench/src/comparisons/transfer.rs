@@ -5,10 +5,10 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::clock;
-use crate::report::row::{Bar, Limit, Quantity, Row};
 use crate::rounds::{Turns, interleave};
+use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
-use crate::traffic::transfer::{Origin, Traffic, Way};
+use crate::transfer::{Origin, Traffic, Way};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "transfer",

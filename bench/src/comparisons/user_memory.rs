@@ -1,13 +1,13 @@
 //! Memory of our generator, with all that belongs to its run, while many users are connected; and what each of them adds.
 
 use super::{Comparison, Findings, Round};
-use crate::bench::program::Program;
 use crate::bench::{Bench, Reading};
 use crate::client::{Protocol, ours};
-use crate::report::row::{Bar, Limit, Quantity, Row};
-use crate::report::statistics::Rounds;
+use crate::program::Program;
 use crate::rounds::{MEMORY, interleave};
+use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::{Kind, Server};
+use crate::statistics::Rounds;
 use crate::{Error, clock, process};
 use serde_json::json;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Programs that bind a free port and announce it as one line of JSON on standard output.
 
 use super::Site;
-use crate::bench::program::{Output, Program};
+use crate::program::{Output, Program};
 use crate::{Error, announcement};
 use std::net::SocketAddr;
 use std::process::Command;

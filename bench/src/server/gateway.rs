@@ -2,7 +2,7 @@
 
 use super::{Site, announced};
 use crate::Error;
-use crate::bench::program::Program;
+use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 

@@ -1,10 +1,10 @@
 //! nginx with one worker: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
 
 use super::{Listener, Site};
-use crate::bench::program::Program;
 use crate::port;
+use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::{Error, peers, server::authority};
+use crate::{Error, authority, peers};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::process::Command;

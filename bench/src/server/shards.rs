@@ -2,10 +2,10 @@
 //! name, which is the same with another beginning.
 
 use super::{Listener, Site, announced};
-use crate::bench::program::Program;
 use crate::port;
+use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::{Error, peers, server::authority};
+use crate::{Error, authority, peers};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::net::SocketAddr;

@@ -2,7 +2,7 @@
 
 use super::{KEY, PATH, Site, announced};
 use crate::bench::Bench;
-use crate::bench::program::Program;
+use crate::program::Program;
 use crate::{Error, interrupt};
 use rustix::process::Pid;
 use serde_json::json;

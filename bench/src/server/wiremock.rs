@@ -2,8 +2,8 @@
 
 use super::Site;
 use crate::Error;
-use crate::bench::program::Program;
 use crate::peers;
+use crate::program::Program;
 use std::net::SocketAddr;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! The findings of a comparison.
 
-use crate::report::row::Row;
 use crate::rounds::Sides;
+use crate::row::Row;
 
 /// Rows, and what they rest on.
 #[derive(Debug, Default)]

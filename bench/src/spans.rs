@@ -1,7 +1,7 @@
 //! Whether the spans of a load arrived: a gateway's own counters before it and after it. What sends none would add nothing to a request.
 
 use crate::server::{Kind, Server};
-use crate::{Error, clock, traffic::http};
+use crate::{Error, clock, http};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A client with a certificate, one request at a time: is a proxy ready that wants one, a connection that is to be held. No load is made with it.
 
-use crate::server::authority::{self, AUTHORITY, CLIENT_CERTIFICATES, CLIENTS};
-use crate::{Error, traffic::http};
+use crate::authority::{self, AUTHORITY, CLIENT_CERTIFICATES, CLIENTS};
+use crate::{Error, http};
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};

@@ -2,11 +2,11 @@
 //! processor time and the requests that nginx counted are taken. Both sides are counted by the same counter, not by their own words.
 
 use crate::Error;
-use crate::bench::program::Program;
 use crate::bench::{Bench, Reading};
 use crate::client::{self, Job, Protocol, Work, ours};
 use crate::clock;
 use crate::process;
+use crate::program::Program;
 use crate::server;
 use serde_json::Value;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! memory, pinned to one processor; what arrives is counted where it arrives.
 
 use crate::Error;
-use crate::bench::placement;
+use crate::placement;
 use crate::server::BODY;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! A program that the benchmark started: placed on one processor, with what it said, and asked to end when the benchmark dies.
 
 use crate::bench::Bench;
-use crate::bench::placement;
+use crate::placement;
 use crate::{Child, Error, Messages};
 use rustix::process::Pid;
 use std::path::Path;

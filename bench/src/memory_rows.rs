@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
-use crate::report::findings::Findings;
-use crate::report::row::{Bar, Limit, Quantity, Row};
+use crate::findings::Findings;
 use crate::rounds::{MEMORY, Side, Sides, interleave};
+use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 
 /// Reads the megabytes of each; ours is the first.

@@ -2,12 +2,12 @@
 //! its run. Requests are those that the upstream counted, the same for every proxy.
 
 use crate::Error;
-use crate::bench::program::Program;
 use crate::bench::{Bench, Reading};
 use crate::client::{CONNECTIONS, ours};
-use crate::reading::server::{Common, OVERHEAD, Saturated, ServerReading};
+use crate::program::Program;
 use crate::server::{Kind, Server};
-use crate::{clock, traffic::http};
+use crate::server_reading::{Common, OVERHEAD, Saturated, ServerReading};
+use crate::{clock, http};
 use serde_json::json;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The dated table of one run, as Markdown.
 
 use crate::bench::Lengths;
-use crate::report::findings::Findings;
-use crate::report::row::Row;
+use crate::findings::Findings;
+use crate::row::Row;
 use crate::runner::Head;
 use std::fmt;
 
@@ -38,12 +38,7 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.head)?;
         if !self.only.is_empty() {
-            writeln!(
-                f,
-                "{}{}",
-                crate::report::results::PART,
-                self.only.join(", ")
-            )?;
+            writeln!(f, "{}{}", crate::results::PART, self.only.join(", "))?;
         }
         writeln!(
             f,

@@ -1,9 +1,9 @@
 //! The rows of two servers side by side: processor time when saturated and at the common rate, and throughput.
 
-use crate::reading::server::{Common, SATURATED, ServerReading};
-use crate::report::row::{Bar, Limit, Quantity, Row};
-use crate::report::statistics::median;
 use crate::rounds::{Side, counted};
+use crate::row::{Bar, Limit, Quantity, Row};
+use crate::server_reading::{Common, SATURATED, ServerReading};
+use crate::statistics::median;
 
 /// Ours beside a peer.
 pub struct Beside<'a> {
@@ -125,7 +125,7 @@ fn was_idle(side: &Side<ServerReading>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::server::Saturated;
+    use crate::server_reading::Saturated;
 
     #[test]
     fn who_was_not_asked_has_not_failed() {
