@@ -4,7 +4,7 @@ use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Protocol};
 use crate::findings::Findings;
-use crate::generator_reading::{Use, read};
+use crate::reading::generator::{Use, read};
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 

@@ -1,8 +1,8 @@
 //! The rows of two servers side by side: processor time when saturated and at the common rate, and throughput.
 
+use crate::reading::server::{Common, SATURATED, ServerReading};
 use crate::rounds::{Side, counted};
 use crate::row::{Bar, Limit, Quantity, Row};
-use crate::server_reading::{Common, SATURATED, ServerReading};
 use crate::statistics::median;
 
 /// Ours beside a peer.
@@ -125,7 +125,7 @@ fn was_idle(side: &Side<ServerReading>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server_reading::Saturated;
+    use crate::reading::server::Saturated;
 
     #[test]
     fn who_was_not_asked_has_not_failed() {

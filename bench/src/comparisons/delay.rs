@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::rounds::{Side, Turns, interleave};
 use crate::row::{Quantity, Row};
 use crate::server::{self, Kind};
-use crate::{http, server_reading};
+use crate::{http, reading::server as server_reading};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "delay",

@@ -3,10 +3,10 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::reading::server::{ServerReading, read, read_together};
 use crate::rounds::{Side, Turns, interleave};
 use crate::row::Bar;
 use crate::server::Kind;
-use crate::server_reading::{ServerReading, read, read_together};
 use crate::server_rows::{Beside, not_kept, rows};
 
 pub const COMPARISON: Comparison = Comparison {

@@ -3,11 +3,11 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::reading::server::read;
 use crate::rounds::{Turns, interleave};
 use crate::row::Bar;
 use crate::server::Kind;
 use crate::server::mock::Setting;
-use crate::server_reading::read;
 use crate::server_rows::{Beside, not_kept, rows};
 
 pub const COMPARISON: Comparison = Comparison {

@@ -4,11 +4,11 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
+use crate::reading::server::{Saturated, saturate, warm};
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 use crate::server::mock::Setting;
-use crate::server_reading::{Saturated, saturate, warm};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "mock-stubs",

@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::reading::secured::read;
 use crate::rounds::{Turns, interleave};
 use crate::row::Bar;
-use crate::secured_reading::read;
 use crate::server::Kind;
 use crate::server_rows::{Beside, not_kept, rows};
 

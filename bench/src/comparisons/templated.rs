@@ -5,7 +5,7 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Work};
-use crate::generator_reading::{Use, read};
+use crate::reading::generator::{Use, read};
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 

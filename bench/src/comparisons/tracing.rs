@@ -3,10 +3,10 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::reading::spans::read;
 use crate::rounds::{Turns, interleave};
 use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
-use crate::spans_reading::read;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tracing",

@@ -7,8 +7,8 @@ use crate::bench::{Bench, Reading};
 use crate::client::wrk::{self, Said, Visit};
 use crate::client::{self, Job, Work, ours};
 use crate::program::Program;
+use crate::reading::together::{TURN, by_turns, used};
 use crate::server::{Kind, Server};
-use crate::together::{TURN, by_turns, used};
 use std::time::Duration;
 
 /// How long a client may take beyond its load.

@@ -2,11 +2,11 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
+use crate::reading::server::{drive, start};
+use crate::reading::together::{TURN, by_turns, used};
 use crate::server::Kind;
 use crate::server::mock::Setting;
-use crate::server_reading::{drive, start};
 use crate::spans::Account;
-use crate::together::{TURN, by_turns, used};
 
 /// How many turns each gateway has.
 const TURNS: usize = 20;

@@ -1,0 +1,7 @@
+//! Readings: one side of a comparison is started, driven once and ended, and what was seen of it becomes figures.
+
+pub mod generator;
+pub mod secured;
+pub mod server;
+pub mod spans;
+pub mod together;
