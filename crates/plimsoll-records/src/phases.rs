@@ -1,7 +1,7 @@
 //! Where the time of an exchange goes: every moment belongs to exactly one phase, so the phases add up to the whole.
 //!
 //! Which phase it is follows from how far the exchange is, see `exchange::progress`. Before the request's head is there, times are
-//! [`crate::client`]'s to take.
+//! the client's connection's to take.
 
 use plimsoll_http::encode;
 use serde::{Deserialize, Serialize};

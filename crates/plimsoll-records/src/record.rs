@@ -61,7 +61,7 @@ pub enum Part {
     Key,
     /// The alias of its session's key.
     Alias,
-    /// Each followed by [`SEPARATOR`].
+    /// Each followed by a separator.
     Tags,
     /// The request as it came, in Base64.
     Request,
