@@ -23,7 +23,7 @@ mod user_memory;
 
 use crate::Error;
 use crate::bench::{Bench, Lengths};
-use crate::findings::Findings;
+use crate::figures::findings::Findings;
 use std::time::Duration;
 
 /// One comparison.

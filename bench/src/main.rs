@@ -7,11 +7,9 @@
 mod authority;
 mod bench;
 mod client;
-mod closed;
 mod comparisons;
-mod findings;
+mod figures;
 mod http;
-mod memory_rows;
 mod peers;
 mod placement;
 mod program;
@@ -19,20 +17,18 @@ mod progress;
 mod protocol;
 mod reading;
 mod results;
-mod rounds;
-mod row;
+mod rows;
 mod secured;
 mod server;
-mod server_rows;
 mod spans;
-mod statistics;
 mod table;
 mod transfer;
 
 use bench::{Bench, Lengths};
 use clap::Parser;
 use comparisons::Comparison;
-use findings::Findings;
+use figures::findings::Findings;
+use figures::row::Row;
 use plimsoll_testbed::child::Child;
 use plimsoll_testbed::messages::Messages;
 use plimsoll_testbed::terminal::say;
@@ -40,7 +36,6 @@ use plimsoll_testbed::{
     Error, announcement, clock, executable, host, interrupt, limits, port, process, runner, witness,
 };
 use progress::Progress;
-use row::Row;
 use runner::Run;
 use std::io::Write as _;
 use std::path::PathBuf;

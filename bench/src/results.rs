@@ -2,7 +2,7 @@
 //! a few of these rows, [`WHOLE`] all of them.
 
 use crate::Error;
-use crate::row::{HELD, MISSED, UNDECIDED};
+use crate::figures::row::{HELD, MISSED, UNDECIDED};
 use std::cmp::Ordering;
 use std::path::Path;
 

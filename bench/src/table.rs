@@ -1,8 +1,8 @@
 //! The dated table of one run, as Markdown.
 
 use crate::bench::Lengths;
-use crate::findings::Findings;
-use crate::row::Row;
+use crate::figures::findings::Findings;
+use crate::figures::row::Row;
 use crate::runner::Head;
 use std::fmt;
 

@@ -28,7 +28,9 @@ use plimsoll_testbed::Wait;
 use plimsoll_testbed::runner::Run;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    announcement, child, clock, interrupt, nginx, port, process, redis, runner, witness,
+    announcement, child, clock, interrupt,
+    peers::{nginx, redis},
+    port, process, runner, witness,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -15,14 +15,11 @@ pub mod http;
 pub mod interrupt;
 pub mod limits;
 pub mod messages;
-pub mod nginx;
+pub mod peers;
 pub mod port;
-pub mod postgresql;
 pub mod process;
-pub mod redis;
 pub mod runner;
 pub mod terminal;
-pub mod tls_server;
 pub mod wait;
 pub mod witness;
 

@@ -4,11 +4,11 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::{CONNECTIONS, ours};
+use crate::figures::rounds::counted;
+use crate::figures::row::{Bar, Limit, Quantity, Row};
+use crate::figures::statistics::{Rounds, in_both, rests_on_most};
 use crate::program::Program;
-use crate::rounds::counted;
-use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::{Kind, Server};
-use crate::statistics::{Rounds, in_both, rests_on_most};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 

@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::row::{Bar, Quantity};
+use crate::figures::row::{Bar, Quantity};
 use crate::server::Kind;
-use crate::{clock, http, interrupt, memory_rows, process};
+use crate::{clock, http, interrupt, process, rows::memory};
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -40,7 +40,7 @@ const QUANTITY: Quantity = Quantity::Memory("growth per stream");
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
     let shown = (WORK, QUANTITY, GROWTH);
-    memory_rows::compare(bench, shown, &PROXIES, |kind| growth(bench, kind))
+    memory::compare(bench, shown, &PROXIES, |kind| growth(bench, kind))
 }
 
 /// By how many megabytes per reader a proxy grew at most.

@@ -5,9 +5,9 @@ use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
 use crate::client::{self, Job, Work, ours};
+use crate::figures::rounds::{Side, Turns, interleave};
+use crate::figures::row::{Quantity, Row};
 use crate::program::Program;
-use crate::rounds::{Side, Turns, interleave};
-use crate::row::{Quantity, Row};
 use crate::server::{self, Kind};
 use crate::{http, reading::server as server_reading};
 

@@ -3,11 +3,11 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::figures::rounds::{Side, Turns, interleave};
+use crate::figures::row::Bar;
 use crate::reading::server::{ServerReading, read, read_together};
-use crate::rounds::{Side, Turns, interleave};
-use crate::row::Bar;
+use crate::rows::servers::{Beside, not_kept, rows};
 use crate::server::Kind;
-use crate::server_rows::{Beside, not_kept, rows};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "gateway",

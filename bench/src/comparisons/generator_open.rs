@@ -4,11 +4,11 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::Kind;
+use crate::figures::rounds::{Side, Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
+use crate::figures::statistics::{Rounds, median};
 use crate::reading::generator::GeneratorReading;
 use crate::reading::generator::{Use, read};
-use crate::rounds::{Side, Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
-use crate::statistics::{Rounds, median};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "generator-open",

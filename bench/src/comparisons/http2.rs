@@ -2,8 +2,8 @@
 
 use super::{Comparison, Round};
 use crate::client::{Kind, Protocol};
-use crate::closed::{Closed, compare};
-use crate::row::Bar;
+use crate::figures::row::Bar;
+use crate::rows::closed::{Closed, compare};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "http2",

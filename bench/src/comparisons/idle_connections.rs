@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::row::{Bar, Quantity};
+use crate::figures::row::{Bar, Quantity};
 use crate::server::{self, Kind, Server};
-use crate::{http, interrupt, limits, memory_rows, process};
+use crate::{http, interrupt, limits, process, rows::memory};
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
 
@@ -36,7 +36,7 @@ const WORK: &str = "gateway, 10,000 idle connections";
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
     let shown = (WORK, QUANTITY, GATEWAY);
-    memory_rows::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
+    memory::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
 }
 
 /// Megabytes of a proxy that holds connections on each of which one request was answered.

@@ -4,10 +4,10 @@ use super::idle_connections::{held_by, megabytes_holding};
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::row::{Bar, Quantity};
+use crate::figures::row::{Bar, Quantity};
 use crate::secured::Clients;
 use crate::server::{self, Kind};
-use crate::{limits, memory_rows};
+use crate::{limits, rows::memory};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tls-memory",
@@ -30,7 +30,7 @@ const WORK: &str = "gateway, 10,000 idle connections of mutual TLS";
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
     let shown = (WORK, QUANTITY, GATEWAY);
-    memory_rows::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
+    memory::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
 }
 
 /// Megabytes of a proxy that holds connections, on each of which one request was answered.

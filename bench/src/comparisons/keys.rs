@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
+use crate::figures::rounds::{MEMORY, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::process;
-use crate::rounds::{MEMORY, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 use crate::server::tyk::TykGateway;
 

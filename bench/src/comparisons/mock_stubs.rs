@@ -4,9 +4,9 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::reading::server::{Saturated, saturate, warm};
-use crate::rounds::{Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 use crate::server::mock::Setting;
 

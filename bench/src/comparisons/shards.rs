@@ -3,11 +3,11 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::Bar;
 use crate::reading::secured::read;
-use crate::rounds::{Turns, interleave};
-use crate::row::Bar;
+use crate::rows::servers::{Beside, not_kept, rows};
 use crate::server::Kind;
-use crate::server_rows::{Beside, not_kept, rows};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "shards",

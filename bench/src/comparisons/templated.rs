@@ -5,9 +5,9 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Work};
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::reading::generator::{Use, read};
-use crate::rounds::{Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "templated",

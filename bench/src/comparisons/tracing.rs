@@ -3,9 +3,9 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::reading::spans::read;
-use crate::rounds::{Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 
 pub const COMPARISON: Comparison = Comparison {

@@ -5,8 +5,8 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::clock;
-use crate::rounds::{Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 use crate::transfer::{Origin, Traffic, Way};
 

@@ -3,11 +3,11 @@
 use super::{Comparison, Findings, Round};
 use crate::bench::{Bench, Reading};
 use crate::client::{Protocol, ours};
+use crate::figures::rounds::{MEMORY, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
+use crate::figures::statistics::Rounds;
 use crate::program::Program;
-use crate::rounds::{MEMORY, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 use crate::server::{Kind, Server};
-use crate::statistics::Rounds;
 use crate::{Error, clock, process};
 use serde_json::json;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use plimsoll_http::tls::{
 };
 use plimsoll_http::{Limits, Listener, Stream, TcpClient, TcpServer, accept, encode};
 use plimsoll_testbed::authority::{Authority, Issued};
-use plimsoll_testbed::tls_server;
+use plimsoll_testbed::peers::tls_server;
 use rustls::SupportedProtocolVersion;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;

@@ -1,7 +1,7 @@
 //! A Redis for this crate's tests, and commands for it.
 
 use crate::RedisConf;
-use plimsoll_testbed::redis::Redis;
+use plimsoll_testbed::peers::redis::Redis;
 use redis::Pipeline;
 
 /// A server of its own, and where it is.

@@ -4,7 +4,7 @@ use crate::redis::Redis;
 use crate::sinks::{LIST, ids, lost, requests, to_postgresql, to_redis, until, upstream};
 use crate::support::{Gateway, Message, Upstream, to};
 use crate::tracing::as_json;
-use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
+use plimsoll_testbed::peers::postgresql::{PASSWORD, Postgresql, USER};
 use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -10,7 +10,7 @@ use crate::support::{Files as Around, Gateway, Nobody, Upstream, configuration, 
 use crate::tyk::{Files, ask, call, session, target};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use plimsoll_testbed::postgresql::{DATABASE, PASSWORD, Postgresql, USER};
+use plimsoll_testbed::peers::postgresql::{DATABASE, PASSWORD, Postgresql, USER};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::HashSet;

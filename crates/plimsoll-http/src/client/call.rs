@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use plimsoll_base::ignored::Ignored as _;
     use plimsoll_testbed::authority::Authority;
-    use plimsoll_testbed::tls_server::{Manner, config};
+    use plimsoll_testbed::peers::tls_server::{Manner, config};
     use rustls::{ServerConnection, StreamOwned};
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;

@@ -14,7 +14,7 @@ use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::{Accounts, Fragment, Message};
 use plimsoll_load::plan::{Load, Plan};
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::tls_server;
+use plimsoll_testbed::peers::tls_server;
 use server::{Answer, Manner};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

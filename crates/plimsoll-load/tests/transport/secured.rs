@@ -10,7 +10,7 @@ use plimsoll_load::plan::{
     ConnectionPolicy, Identity, Plan, PrivateKey, Resolve, Tls, TlsVersion, Trust,
 };
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::tls_server;
+use plimsoll_testbed::peers::tls_server;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::upstream::{Act, Upstream, ok, sending};
 use super::world::{Client, Mock, Received, config};
 use plimsoll_mock::{HostField, MockConfig, Targets, UserAgentField};
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::tls_server;
+use plimsoll_testbed::peers::tls_server;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

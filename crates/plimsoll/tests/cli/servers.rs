@@ -1,8 +1,8 @@
 //! Runs beside databases that say something of themselves, and beside some that cannot be asked.
 
 use crate::program::{Finished, Workspace};
-use plimsoll_testbed::postgresql::{PASSWORD, Postgresql, USER};
-use plimsoll_testbed::redis::Redis;
+use plimsoll_testbed::peers::postgresql::{PASSWORD, Postgresql, USER};
+use plimsoll_testbed::peers::redis::Redis;
 use serde_json::Value;
 use std::net::TcpListener;
 use std::process::Command;

@@ -9,7 +9,7 @@ mod silent;
 
 use crate::program::{Finished, Workspace};
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::nginx::{Logged, Nginx};
+use plimsoll_testbed::peers::nginx::{Logged, Nginx};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::process::Child;

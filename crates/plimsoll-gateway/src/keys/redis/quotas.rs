@@ -120,7 +120,7 @@ mod tests {
     use crate::keys::allowance::Spent;
     use crate::keys::key::Quotas as Becomes;
     use plimsoll_redis::RedisConf;
-    use plimsoll_testbed::redis::Redis;
+    use plimsoll_testbed::peers::redis::Redis;
 
     #[test]
     fn little_is_left_of_a_quota_until_it_is_known_to_be_used_up() {

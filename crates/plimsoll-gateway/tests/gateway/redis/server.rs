@@ -5,14 +5,14 @@ use super::*;
 /// A Redis of its own, without files. Dropping it ends it.
 pub struct Redis {
     pub at: SocketAddr,
-    server: plimsoll_testbed::redis::Redis,
+    server: plimsoll_testbed::peers::redis::Redis,
     /// What it asks for, if it does.
     pub password: Option<String>,
 }
 
 /// An address that nobody else uses.
 pub fn own_address() -> SocketAddr {
-    plimsoll_testbed::redis::own_address().unwrap()
+    plimsoll_testbed::peers::redis::own_address().unwrap()
 }
 
 impl Redis {
@@ -33,7 +33,7 @@ impl Redis {
 
     /// With further flags.
     fn with(at: SocketAddr, flags: &[&str]) -> Self {
-        let server = plimsoll_testbed::redis::Redis::start_at(at, flags);
+        let server = plimsoll_testbed::peers::redis::Redis::start_at(at, flags);
         Self {
             at,
             server: server.expect("redis-server is there: run scripts/test"),

@@ -196,7 +196,7 @@ fn said(error: &tokio_postgres::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_testbed::postgresql::{PASSWORD, Postgresql as TestServer, USER};
+    use plimsoll_testbed::peers::postgresql::{PASSWORD, Postgresql as TestServer, USER};
 
     #[test]
     fn checkpoints_moved_with_version_17() {

@@ -69,7 +69,7 @@ impl Redis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_testbed::redis::Redis as TestServer;
+    use plimsoll_testbed::peers::redis::Redis as TestServer;
 
     fn started(flags: &[&str]) -> TestServer {
         TestServer::start(flags).expect("redis-server is there: run scripts/test")

@@ -1,7 +1,7 @@
 //! nginx is killed, stopped and reloaded under load: whatever it does to exchanges, none is lost from the accounts.
 
 use super::{Account, OPEN, Secured, ended, started};
-use plimsoll_testbed::nginx::{Logged, Nginx};
+use plimsoll_testbed::peers::nginx::{Logged, Nginx};
 use rustix::process::Signal;
 
 /// A disturbance of nginx once it has answered twenty requests; how its log is had afterwards.

@@ -2,7 +2,7 @@
 
 use super::{Account, CLOSED, OPEN, Secured, measured, reconciled};
 use crate::program::Workspace;
-use plimsoll_testbed::nginx::{Logged, Nginx};
+use plimsoll_testbed::peers::nginx::{Logged, Nginx};
 use std::collections::BTreeMap;
 
 /// A load over TLS against an nginx with these directives.

@@ -3,7 +3,7 @@
 use super::{Account, CLOSED, OPEN, Secured, measured, reconciled};
 use crate::program::Workspace;
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::nginx::Logged;
+use plimsoll_testbed::peers::nginx::Logged;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A load of these keys; what it came to, and what nginx saw.

@@ -1,6 +1,6 @@
 //! A row of the table: what was compared, both figures, the ratio, the bar and whether it holds.
 
-use crate::statistics::{Mean, Ratio, Rounds, differences, median, rests_on_most};
+use crate::figures::statistics::{Mean, Ratio, Rounds, differences, median, rests_on_most};
 use plimsoll_report::statistics::Interval;
 
 /// The limit holds.

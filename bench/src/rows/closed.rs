@@ -3,10 +3,10 @@
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::{Kind, Protocol};
-use crate::findings::Findings;
+use crate::figures::findings::Findings;
+use crate::figures::rounds::{Turns, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::reading::generator::{Use, read};
-use crate::rounds::{Turns, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
 
 /// A comparison of generators in a closed loop.
 pub struct Closed {

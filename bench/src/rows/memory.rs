@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
-use crate::findings::Findings;
-use crate::rounds::{MEMORY, Side, Sides, interleave};
-use crate::row::{Bar, Limit, Quantity, Row};
+use crate::figures::findings::Findings;
+use crate::figures::rounds::{MEMORY, Side, Sides, interleave};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::server::Kind;
 
 /// Reads the megabytes of each; ours is the first.

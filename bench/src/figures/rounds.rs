@@ -2,7 +2,7 @@
 //! still is taken again.
 
 use crate::bench::{Bench, Reading};
-use crate::statistics::Rounds;
+use crate::figures::statistics::Rounds;
 use crate::{Error, interrupt, say};
 use std::ops::Index;
 

@@ -1,7 +1,7 @@
 //! The findings of a comparison.
 
-use crate::rounds::Sides;
-use crate::row::Row;
+use crate::figures::rounds::Sides;
+use crate::figures::row::Row;
 
 /// Rows, and what they rest on.
 #[derive(Debug, Default)]

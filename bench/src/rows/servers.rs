@@ -1,9 +1,9 @@
 //! The rows of two servers side by side: processor time when saturated and at the common rate, and throughput.
 
+use crate::figures::rounds::{Side, counted};
+use crate::figures::row::{Bar, Limit, Quantity, Row};
+use crate::figures::statistics::median;
 use crate::reading::server::{Common, SATURATED, ServerReading};
-use crate::rounds::{Side, counted};
-use crate::row::{Bar, Limit, Quantity, Row};
-use crate::statistics::median;
 
 /// Ours beside a peer.
 pub struct Beside<'a> {
