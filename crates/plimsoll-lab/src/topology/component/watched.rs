@@ -186,7 +186,7 @@ mod tests {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let mut request = [0; 512];
                 let read = stream.read(&mut request).await.unwrap();
-                assert!(request[..read].starts_with(b"GET /metrics HTTP/1.0\r\n"));
+                assert!(request[..read].starts_with(b"GET /metrics HTTP/1.1\r\n"));
                 let body = format!("process_cpu_seconds_total {cpu}\nprocess_open_fds 3\n");
                 let answer = format!("HTTP/1.0 200 OK\r\n\r\n{body}");
                 stream.write_all(answer.as_bytes()).await.unwrap();
