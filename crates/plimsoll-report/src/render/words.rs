@@ -192,7 +192,7 @@ pub(super) fn mark_legend(summary: &Summary) -> &'static str {
     match worst {
         Some(Effect::Marked) => "† may be distorted, or is a lower bound (≥): see validity",
         Some(Effect::Invalid) => {
-            "† may be distorted, or is a lower bound (≥), ‡ so much that nothing is concluded from it: see validity"
+            "† may be distorted, or is a lower bound (≥); ‡ too distorted to conclude anything from: see validity"
         }
         Some(Effect::None) | None => "",
     }
@@ -319,13 +319,13 @@ pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
         !is_beyond && PARTS.iter().any(|part| path.starts_with(part))
     };
     if marked.clone().next().is_none() {
-        format!("all {all} criteria hold")
+        format!("all {all} criteria are met")
     } else if marked.any(|row| row.affects.iter().any(is_of_part)) {
         format!(
-            "all {all} criteria hold up to the p99; figures beyond it, and of parts of the service time, are marked"
+            "all {all} criteria are met for percentiles up to p99; figures beyond it, and of parts of the service time, are marked"
         )
     } else {
-        format!("all {all} criteria hold up to the p99; figures beyond it are marked")
+        format!("all {all} criteria are met for percentiles up to p99; figures beyond it are marked")
     }
 }
 

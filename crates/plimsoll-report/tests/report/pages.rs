@@ -306,12 +306,12 @@ fn marks_beyond_the_p99_are_told() {
     for row in &mut view.summary.validity {
         (row.ok, row.effect) = (true, Effect::None);
     }
-    let told = |view: &RunView| render::terminal::render(view).contains("up to the p99");
+    let told = |view: &RunView| render::terminal::render(view).contains("up to p99");
     assert!(!told(&view));
     view.summary.validity[0].effect = Effect::Invalid;
     assert!(told(&view));
-    assert!(render::markdown::render(&view).contains("up to the p99"));
-    assert!(render::html::render(&view).contains("up to the p99"));
+    assert!(render::markdown::render(&view).contains("up to p99"));
+    assert!(render::html::render(&view).contains("up to p99"));
 }
 
 /// There is nothing to recover from.
