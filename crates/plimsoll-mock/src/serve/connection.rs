@@ -86,33 +86,34 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
         ends: false,
         shard,
     };
-    let (status, why) = match connection.run().await {
-        Ok(Course::Ended) => return connection.end().await,
-        Ok(Course::Http2) => return go_on_with_http2(connection, shard).await,
+    // Every idle connection has the memory of this function, so nothing is moved into what it waits for.
+    let closed = match connection.run().await {
+        Ok(Course::Ended) => connection.end().await,
+        Ok(Course::Http2) => {
+            if let (Some(stream), front) = connection.http.into_stream() {
+                Box::pin(http2::serve(stream, front, channel, Rc::clone(shard))).await;
+            }
+            return;
+        }
         Err(Trouble::Read(ReadError::Closed | ReadError::Io(_))) => return,
         Err(Trouble::Read(ReadError::Protocol(error))) => {
             shard.counters.add(Counter::Malformed, 1);
-            (error.status(), error.to_string())
+            let why = error.to_string();
+            connection.refuse(error.status(), &why).await
         }
         Err(Trouble::Late(why)) => {
             shard.counters.add(Counter::TimedOut, 1);
-            (408, why.to_owned())
+            connection.refuse(408, why).await
         }
         Err(Trouble::Unread) => {
             shard.counters.add(Counter::TimedOut, 1);
-            return connection.http.reset();
+            false
         }
-        Err(Trouble::Full) => (503, "too many bodies are held".to_owned()),
-        Err(Trouble::Broken(broken)) => return connection.break_off(broken).await,
+        Err(Trouble::Full) => connection.refuse(503, "too many bodies are held").await,
+        Err(Trouble::Broken(broken)) => connection.break_off(broken).await,
     };
-    connection.refuse(status, &why).await;
-}
-
-/// Hands a connection over. Boxed, so that those of HTTP/1 do not carry its memory.
-async fn go_on_with_http2(connection: Connection<'_>, shard: &Rc<Shard>) {
-    let channel = connection.channel;
-    if let (Some(stream), front) = connection.http.into_stream() {
-        Box::pin(http2::serve(stream, front, channel, Rc::clone(shard))).await;
+    if !closed {
+        connection.http.reset();
     }
 }
 
@@ -396,31 +397,25 @@ impl Connection<'_> {
         Ok(self.shard.timer.sleep_until(deadline).await?)
     }
 
-    /// Ends the connection after its last answer.
-    async fn end(mut self) {
-        let closed = match self.http.has_unread() {
-            true => return self.linger().await,
+    /// Ends the connection after its last answer; whether the client lets it. If not, the connection is to be reset.
+    async fn end(&mut self) -> bool {
+        match self.http.has_unread() {
+            true => self.linger().await,
             false => self.http.close(&mut self.watch).await,
-        };
-        if !closed {
-            self.http.reset();
         }
     }
 
-    /// Ends the connection while the client still sends. A mock that stops waits for nobody.
-    async fn linger(mut self) {
-        let closed = tokio::select! {
+    /// Ends it while the client still sends; whether the client lets it. A mock that stops waits for nobody.
+    async fn linger(&mut self) -> bool {
+        tokio::select! {
             biased;
             closed = self.http.linger(&mut self.watch) => closed,
             () = self.shard.drain.begins() => true,
-        };
-        if !closed {
-            self.http.reset();
         }
     }
 
-    /// Says why the connection ends here, and ends it.
-    async fn refuse(mut self, status: u16, why: &str) {
+    /// Says why the connection ends here, and ends it; whether the client lets it.
+    async fn refuse(&mut self, status: u16, why: &str) -> bool {
         (self.received, self.place) = (Instant::now(), None);
         let answer = Answer::text(status, &format!("{why}\n"));
         let form = Form {
@@ -431,11 +426,7 @@ impl Connection<'_> {
             Ok(()) => self.flush().await,
             failed => failed,
         };
-        match told {
-            Ok(()) => self.linger().await,
-            // The client is gone, or does not listen.
-            Err(_) => self.http.reset(),
-        }
+        told.is_ok() && self.linger().await
     }
 }
 

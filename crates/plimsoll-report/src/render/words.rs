@@ -325,7 +325,9 @@ pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
             "all {all} criteria are met for percentiles up to p99; figures beyond it, and of parts of the service time, are marked"
         )
     } else {
-        format!("all {all} criteria are met for percentiles up to p99; figures beyond it are marked")
+        format!(
+            "all {all} criteria are met for percentiles up to p99; figures beyond it are marked"
+        )
     }
 }
 

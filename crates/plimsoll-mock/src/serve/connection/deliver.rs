@@ -160,16 +160,13 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Ends the connection as a stub wants it, after the answers before it.
-    pub(super) async fn break_off(mut self, broken: Broken) {
+    /// Ends the connection as a stub wants it, after the answers before it; `false` if with a reset.
+    pub(super) async fn break_off(&mut self, broken: Broken) -> bool {
         let sent = match self.flush().await {
             Ok(()) => self.send(&broken.bytes).await,
             failed => failed,
         };
-        match broken.ending {
-            Ending::Close if sent.is_ok() => self.linger().await,
-            _ => self.http.reset(),
-        }
+        broken.ending == Ending::Close && sent.is_ok() && self.linger().await
     }
 
     /// Writes bytes that are no answer.
