@@ -1,7 +1,8 @@
 //! Holds our story of some bytes against another: the same in every split, the same as hyper's but for named differences.
 
 use crate::differences::{
-    CLOSES_BEYOND_ASCII, Looser, STRICTER, Stricter, TAKEN_BY_US_ONLY, closes_beyond_ascii,
+    CLOSES_BEYOND_ASCII, KEEPS_ALIVE_BEYOND_ASCII, Looser, STRICTER, Stricter, TAKEN_BY_US_ONLY,
+    asks_beyond_ascii,
 };
 use crate::ours::{Cuts, decode_requests, decode_responses, read_requests, read_responses};
 use crate::story::{End, Message, Story};
@@ -67,12 +68,13 @@ fn agree(
     ours: &Story,
     theirs: &Story,
 ) -> Result<Option<&'static str>, String> {
-    for index in 0.. {
+    for index in 0_usize.. {
+        let before = index.checked_sub(1).map(|last| &ours.messages[last]);
         let pair = (ours.messages.get(index), theirs.messages.get(index));
         let (our, their) = match pair {
             (None, None) => return Ok(None),
             (None, Some(their)) => return named_refusal(bytes, limits, ours, their),
-            (Some(our), None) => return named_acceptance(our, theirs),
+            (Some(our), None) => return named_acceptance(before, our, theirs),
             (Some(our), Some(their)) => (our, their),
         };
         if (&our.start, &our.fields) != (&their.start, &their.fields) {
@@ -81,7 +83,7 @@ fn agree(
         match (our.complete, their.complete) {
             (true, true) if (&our.body, &our.trailers) == (&their.body, &their.trailers) => {}
             (true, true) => return Err(format!("body {index} is another")),
-            (true, false) => return named_acceptance(our, theirs),
+            (true, false) => return named_acceptance(None, our, theirs),
             (false, true) => return named_refusal(bytes, limits, ours, their),
             (false, false) => {
                 let (shorter, longer) = if our.body.len() < their.body.len() {
@@ -108,7 +110,8 @@ fn named_refusal(
     their: &Message,
 ) -> Result<Option<&'static str>, String> {
     let End::Refused(error, at) = ours.end else {
-        if ours.messages.last().is_some_and(closes_beyond_ascii) {
+        let last = ours.messages.last();
+        if last.is_some_and(|last| asks_beyond_ascii(last, "close")) {
             return Ok(Some(CLOSES_BEYOND_ASCII));
         }
         return Err("hyper takes what we neither take nor refuse".to_owned());
@@ -131,9 +134,18 @@ fn named_refusal(
     }
 }
 
-/// We took what hyper did not: a rule must say why.
-fn named_acceptance(our: &Message, theirs: &Story) -> Result<Option<&'static str>, String> {
+/// We took what hyper did not, behind the message `before`: a rule must say why.
+fn named_acceptance(
+    before: Option<&Message>,
+    our: &Message,
+    theirs: &Story,
+) -> Result<Option<&'static str>, String> {
     let End::RefusedByOracle(error) = &theirs.end else {
+        let is_old = |message: &Message| message.start.version == 0;
+        let keeps = |message: &Message| asks_beyond_ascii(message, "keep-alive");
+        if before.is_some_and(|message| is_old(message) && keeps(message)) {
+            return Ok(Some(KEEPS_ALIVE_BEYOND_ASCII));
+        }
         return Err("we take what hyper neither takes nor refuses".to_owned());
     };
     let acceptance = Looser { error, our };
@@ -182,6 +194,14 @@ mod tests {
             (
                 "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: b\r\n\r\n",
                 "Content-Length as a trailer",
+            ),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: é, close\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+                CLOSES_BEYOND_ASCII,
+            ),
+            (
+                "GET / HTTP/1.0\r\nHost: a\r\nConnection: é, keep-alive\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+                KEEPS_ALIVE_BEYOND_ASCII,
             ),
         ];
         for (input, expected) in cases {

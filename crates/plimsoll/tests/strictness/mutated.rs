@@ -12,9 +12,13 @@ use plimsoll_base::random::{Draw, Stream};
 /// How many changed messages are sent.
 const MESSAGES: u64 = 1500;
 
-/// Where we and hyper differ on purpose: it opens a tunnel, and it wants characters encoded that stubs may match (as it does
-/// quotes anywhere in a target).
-const MEANT: [&[u8]; 2] = [b"CONNECT ", b"GET /a<b>"];
+/// Where we and hyper differ on purpose: it opens a tunnel, it wants characters encoded that stubs may match (as it does quotes anywhere in a
+/// target), and it reads no option beside one beyond ASCII.
+const MEANT: [&[u8]; 3] = [
+    b"CONNECT ",
+    b"GET /a<b>",
+    b"GET /ok HTTP/1.0\r\nHost: a\r\nConnection: \xe9",
+];
 
 /// Pieces of which parsers make much.
 const PIECES: [&[u8]; 24] = [
