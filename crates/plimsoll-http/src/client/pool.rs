@@ -53,7 +53,7 @@ impl IdleConnections {
                 self.idle.clear();
                 return None;
             }
-            if newest.connection.is_reusable() {
+            if newest.connection.is_idle() {
                 return Some(newest.connection);
             }
         }
@@ -61,8 +61,9 @@ impl IdleConnections {
     }
 
     /// Keeps a connection if it may be used again and there is room, else closes it.
-    pub fn put(&mut self, connection: Box<TcpClient>, now: Instant) {
+    pub fn put(&mut self, mut connection: Box<TcpClient>, now: Instant) {
         if connection.is_reusable() && self.idle.len() < self.limits.idle_per_endpoint {
+            connection.rest();
             self.idle.push(Idle {
                 connection,
                 since: now,

@@ -1,14 +1,24 @@
 //! The buffer in which received bytes wait for the decoder.
 
+use crate::codec::spare::{self, Spare};
+use std::future::poll_fn;
 use std::io;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, ReadBuf};
 
-/// Bytes that an idle connection holds.
+/// Bytes of the memory into which a message is read first; it is the shard's.
 const INITIAL_BYTES: usize = 4 * 1024;
 /// How much is read at once when a body streams, unless the limit of the head is larger.
 const STREAMING_BYTES: usize = 64 * 1024;
+/// Memory that a shard keeps for the next read: few reads leave something behind, so few are needed at a time.
+const SPARE_BUFFERS: usize = 64;
 
-/// Received bytes that are not consumed yet, contiguous.
+thread_local! {
+    static SPARE: Spare<Vec<u8>> = const { Spare::new(SPARE_BUFFERS) };
+}
+
+/// Received bytes that are not consumed yet, contiguous. Without any, it holds no memory, but for that of a body that streams.
 #[derive(Debug)]
 pub(crate) struct ReadBuffer {
     storage: Vec<u8>,
@@ -31,65 +41,98 @@ impl ReadBuffer {
         }
     }
 
+    #[inline]
     pub(crate) fn filled(&self) -> &[u8] {
         &self.storage[self.start..self.end]
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
+    #[inline]
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.start += bytes;
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
+            self.release();
         }
     }
 
-    /// Gives back what streaming a body took: an idle connection holds little.
+    /// Gives back what streaming a body took: an idle connection holds nothing.
+    #[inline]
     pub(crate) fn rest(&mut self) {
         if self.is_empty() && self.storage.len() > INITIAL_BYTES {
-            self.storage.truncate(INITIAL_BYTES);
-            self.storage.shrink_to_fit();
+            self.storage = Vec::new();
             self.hungry = false;
         }
     }
 
     /// Reads once; returns how many bytes came, 0 at the end of the stream.
+    #[inline]
     pub(crate) async fn fill(
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
     ) -> io::Result<usize> {
-        if self.end == self.storage.len() {
-            self.make_room();
-        } else if self.hungry && self.is_empty() && self.storage.len() < STREAMING_BYTES {
-            self.grow();
-        }
-        let count = stream.read(&mut self.storage[self.end..]).await?;
-        self.end += count;
-        self.hungry = self.end == self.storage.len();
-        Ok(count)
+        poll_fn(|context| self.poll_fill(context, stream)).await
     }
 
-    /// Moves what is there to the front; if that frees nothing, doubles the storage.
+    fn poll_fill(
+        &mut self,
+        context: &mut Context<'_>,
+        stream: &mut (impl AsyncRead + Unpin),
+    ) -> Poll<io::Result<usize>> {
+        self.make_room();
+        let mut room = ReadBuf::new(&mut self.storage[self.end..]);
+        let read = Pin::new(stream).poll_read(context, &mut room);
+        let count = room.filled().len();
+        if count == 0 && self.is_empty() {
+            self.release();
+            return read.map_ok(|()| 0);
+        }
+        read.map_ok(|()| {
+            self.end += count;
+            self.hungry = self.end == self.storage.len();
+            count
+        })
+    }
+
+    /// Gives the shard its memory back; there is nothing in it.
+    #[inline]
+    fn release(&mut self) {
+        if self.storage.len() == INITIAL_BYTES {
+            spare::give(&SPARE, std::mem::take(&mut self.storage));
+        }
+    }
+
+    /// Makes room for a read: more than there was, if the last one took all of it.
     fn make_room(&mut self) {
-        if self.start > 0 {
+        if self.storage.is_empty() {
+            self.storage = spare::take(&SPARE).unwrap_or_else(|| vec![0; INITIAL_BYTES]);
+        }
+        let is_full = self.end == self.storage.len();
+        if is_full && self.start > 0 {
             self.storage.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
-        } else {
-            self.grow();
+        } else if is_full
+            || (self.hungry && self.is_empty() && self.storage.len() < STREAMING_BYTES)
+        {
+            let size = (self.storage.len() * 2).min(self.largest);
+            self.storage.resize(size, 0);
             assert!(
                 self.storage.len() > self.end,
                 "invariant: the decoder refuses a head before it fills the largest buffer"
             );
         }
     }
+}
 
-    fn grow(&mut self) {
-        let size = (self.storage.len() * 2).clamp(INITIAL_BYTES, self.largest);
-        self.storage.resize(size, 0);
+impl Drop for ReadBuffer {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 
@@ -119,7 +162,26 @@ mod tests {
             [4, 8, 16, 32, 64, 64, 64]
         );
         buffer.rest();
-        assert_eq!(buffer.storage.capacity(), INITIAL_BYTES);
+        assert_eq!(buffer.storage.capacity(), 0);
         assert_eq!(sizes(&mut buffer, &[0; 100]).await, [100]);
+        assert_eq!(buffer.storage.capacity(), 0);
+    }
+
+    #[tokio::test]
+    async fn bytes_that_wait_keep_their_memory_and_the_next_to_read_gets_it() {
+        let address = |buffer: &ReadBuffer| buffer.filled().as_ptr();
+        let [mut one, mut other] = [ReadBuffer::new(1024), ReadBuffer::new(1024)];
+        one.fill(&mut &b"one"[..]).await.unwrap();
+        other.fill(&mut &b"other"[..]).await.unwrap();
+        let (of_one, of_other) = (address(&one), address(&other));
+        assert_ne!(of_one, of_other);
+        assert_eq!(one.filled(), b"one");
+        one.consume(3);
+        let mut third = ReadBuffer::new(1024);
+        third.fill(&mut &b"third"[..]).await.unwrap();
+        assert_eq!(address(&third), of_one);
+        drop(other);
+        one.fill(&mut &b"again"[..]).await.unwrap();
+        assert_eq!(address(&one), of_other);
     }
 }

@@ -1,12 +1,19 @@
 //! The writing half: bytes are queued, then flushed together.
 
+use crate::codec::spare::{self, Spare};
 use std::io;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 /// Above this, the buffer's memory is returned after a flush.
 const KEPT_BYTES: usize = 64 * 1024;
+/// Memory that a shard keeps for the next write: most are taken by the system at once, so few are under way at a time.
+const SPARE_BUFFERS: usize = 64;
 
-/// Bytes on their way to the peer. The caller bounds the queue by flushing before it adds more.
+thread_local! {
+    static SPARE: Spare<Vec<u8>> = const { Spare::new(SPARE_BUFFERS) };
+}
+
+/// Bytes on their way to the peer. The caller bounds the queue by flushing before it adds more. Between two flushes it holds no memory.
 #[derive(Debug)]
 pub struct Output<W> {
     stream: W,
@@ -25,6 +32,9 @@ impl<W> Output<W> {
 
     /// The queue: append to it. What is already in it must not be changed once a flush has begun.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.buffer.capacity() == 0 {
+            self.buffer = spare::take(&SPARE).unwrap_or_default();
+        }
         &mut self.buffer
     }
 
@@ -68,9 +78,13 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         if self.written < self.buffer.len() {
             return Ok(true);
         }
-        self.buffer.clear();
-        self.buffer.shrink_to(KEPT_BYTES);
+        let mut buffer = std::mem::take(&mut self.buffer);
         self.written = 0;
+        if buffer.capacity() > 0 {
+            buffer.clear();
+            buffer.shrink_to(KEPT_BYTES);
+            spare::give(&SPARE, buffer);
+        }
         self.stream.flush().await?;
         Ok(false)
     }

@@ -6,6 +6,7 @@ use crate::codec::error::ReadError;
 use crate::codec::fields::Fields;
 use crate::codec::head::{RequestHead, ResponseHead};
 use crate::codec::limits::Limits;
+use crate::codec::spare;
 use std::io;
 use tokio::io::AsyncRead;
 
@@ -14,44 +15,106 @@ pub type RequestReader<R> = MessageReader<R, RequestHead>;
 /// Reads responses.
 pub type ResponseReader<R> = MessageReader<R, ResponseHead>;
 
-/// Reads the messages of one kind from a stream.
+/// Reads the messages of one kind from a stream. While it waits for the first byte of one, it holds no memory but its own.
 #[derive(Debug)]
-pub struct MessageReader<R, H> {
+pub struct MessageReader<R, H: Head> {
     stream: R,
+    limits: Limits,
     buffer: ReadBuffer,
-    decoder: MessageDecoder<H>,
+    message: Held<H>,
     /// Bytes handed out by `next_data`, consumed when the reader is asked for more.
     lent: usize,
     received_any: bool,
+    to_head_request: bool,
+}
+
+/// The decoder of the message under way, or of the last one until the next is waited for; the shard's otherwise.
+#[derive(Debug)]
+struct Held<H: Head>(Option<Box<MessageDecoder<H>>>);
+
+impl<H: Head> Held<H> {
+    fn give_back(&mut self) {
+        if let Some(decoder) = self.0.take() {
+            spare::give(H::spare(), decoder);
+        }
+    }
+
+    fn get_or_take(&mut self, limits: Limits, to_head_request: bool) -> &mut MessageDecoder<H> {
+        self.0.get_or_insert_with(|| {
+            let mut decoder = match spare::take(H::spare()) {
+                Some(mut decoder) => {
+                    decoder.renew(limits);
+                    decoder
+                }
+                None => Box::new(MessageDecoder::new(limits)),
+            };
+            decoder.expect(to_head_request);
+            decoder
+        })
+    }
+}
+
+impl<H: Head> Drop for Held<H> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
 }
 
 impl<R, H: Head> MessageReader<R, H> {
     pub(crate) fn new(stream: R, limits: Limits) -> Self {
         Self {
             stream,
+            limits,
             buffer: ReadBuffer::new(limits.head_bytes),
-            decoder: MessageDecoder::new(limits),
+            message: Held(None),
             lent: 0,
             received_any: false,
+            to_head_request: false,
         }
     }
 
-    /// The head of the current message.
+    /// The head of the current message, until the next one is waited for.
+    ///
+    /// # Panics
+    /// When no head was read.
     #[must_use]
     pub fn head(&self) -> &H {
-        self.decoder.head()
+        self.known_head()
+            .expect("invariant: a head is asked for after it was read")
+    }
+
+    /// The head of the current message, if there is one.
+    pub(super) fn known_head(&self) -> Option<&H> {
+        self.message.0.as_deref().map(MessageDecoder::head)
     }
 
     /// The trailers of the current message, once its body has ended.
+    ///
+    /// # Panics
+    /// When no head was read.
     #[must_use]
     pub fn trailers(&self) -> &Fields {
-        self.decoder.trailers()
+        let decoder = self.message.0.as_deref();
+        let trailers = decoder.map(MessageDecoder::trailers);
+        trailers.expect("invariant: trailers are asked for after they were read")
     }
 
     /// Whether the current message's body has not ended yet; never for a message without one.
     #[must_use]
     pub fn body_pending(&self) -> bool {
-        self.decoder.body_pending()
+        let decoder = self.message.0.as_deref();
+        decoder.is_some_and(MessageDecoder::body_pending)
+    }
+
+    /// Nobody needs the last message any more: gives its memory back, if nothing of the next one has arrived.
+    #[inline]
+    pub(crate) fn rest(&mut self) {
+        self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
+        let decoder = self.message.0.as_deref();
+        if self.buffer.is_empty() && decoder.is_some_and(MessageDecoder::is_between_messages) {
+            self.message.give_back();
+        }
     }
 
     /// Whether bytes have arrived that were not handed out yet: of this message or, behind it, of another.
@@ -81,13 +144,13 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
     /// [`ReadError`]; the connection is of no further use then. A close before a stated length or the last chunk is
     /// [`ReadError::Closed`].
     pub async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
-        if !self.decoder.body_pending() {
+        if !self.body_pending() {
             return Ok(None);
         }
         match self.next_event().await? {
             Some(Event::Data(range)) => Ok(Some(&self.buffer.filled()[range])),
             Some(_) => Ok(None),
-            None if self.decoder.may_end_here() => Ok(None),
+            None if self.decoder().may_end_here() => Ok(None),
             None => Err(ReadError::Closed),
         }
     }
@@ -122,8 +185,7 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
 
     /// Discards what is left of the current message and reads the next head; `false`: the stream ended before it did.
     async fn advance(&mut self) -> Result<bool, ReadError> {
-        self.buffer.consume(std::mem::take(&mut self.lent));
-        self.buffer.rest();
+        self.rest();
         while let Some(event) = self.next_event().await? {
             if matches!(event, Event::Head | Event::Interim) {
                 return Ok(true);
@@ -132,11 +194,23 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
         Ok(false)
     }
 
+    fn decoder(&mut self) -> &mut MessageDecoder<H> {
+        self.message.get_or_take(self.limits, self.to_head_request)
+    }
+
     /// The next event, reading as needed; `None` at the end of the stream.
     async fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
         self.buffer.consume(std::mem::take(&mut self.lent));
         loop {
-            let step = self.decoder.decode(self.buffer.filled())?;
+            if self.buffer.is_empty() && self.message.0.is_none() {
+                // Of the message that comes nothing has to be remembered yet.
+                if self.buffer.fill(&mut self.stream).await? == 0 {
+                    return Ok(None);
+                }
+                self.received_any = true;
+            }
+            let decoder = self.message.get_or_take(self.limits, self.to_head_request);
+            let step = decoder.decode(self.buffer.filled())?;
             match step.event {
                 Event::NeedMore => {
                     self.buffer.consume(step.consumed);
@@ -167,7 +241,7 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
     pub async fn next_head(&mut self) -> Result<bool, ReadError> {
         match self.advance().await? {
             true => Ok(true),
-            false if self.buffer.is_empty() && !self.decoder.body_pending() => Ok(false),
+            false if self.buffer.is_empty() && !self.body_pending() => Ok(false),
             false => Err(ReadError::Closed),
         }
     }
@@ -178,8 +252,7 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
     /// # Errors
     /// The transport's.
     pub async fn begins(&mut self) -> io::Result<bool> {
-        self.buffer.consume(std::mem::take(&mut self.lent));
-        self.buffer.rest();
+        self.rest();
         if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
             return Ok(false);
         }
@@ -211,7 +284,11 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
 impl<R> ResponseReader<R> {
     /// Announces the next response: whether it answers a HEAD request.
     pub fn expect(&mut self, to_head_request: bool) {
-        self.decoder.expect(to_head_request);
+        self.rest();
+        self.to_head_request = to_head_request;
+        if let Some(decoder) = self.message.0.as_deref_mut() {
+            decoder.expect(to_head_request);
+        }
         self.received_any = self.has_buffered();
     }
 
@@ -228,8 +305,7 @@ impl<R: AsyncRead + Unpin> ResponseReader<R> {
     /// # Errors
     /// The transport's; [`ReadError::Closed`] when the peer closed.
     pub async fn first_byte(&mut self) -> Result<(), ReadError> {
-        self.buffer.consume(std::mem::take(&mut self.lent));
-        self.buffer.rest();
+        self.rest();
         if self.buffer.is_empty() {
             if self.buffer.fill(&mut self.stream).await? == 0 {
                 return Err(ReadError::Closed);

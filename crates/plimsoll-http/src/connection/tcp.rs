@@ -68,8 +68,14 @@ impl TcpClient {
     /// peer has not closed. Costs no system call unless something arrived since.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
-        let finished = self.responses.head().status() != 0 && self.responses.head().keep_alive();
+        let head = self.responses.known_head();
+        let finished = head.is_some_and(|head| head.status() != 0 && head.keep_alive());
         finished && self.is_idle()
+    }
+
+    /// Nobody needs the last response any more: gives its memory back, so that an idle connection holds none.
+    pub fn rest(&mut self) {
+        self.responses.rest();
     }
 
     /// Whether nothing is under way and the peer has sent nothing, not even its close.

@@ -2,7 +2,6 @@
 
 use super::DrainBegins;
 use crate::codec::error::ReadError;
-use crate::codec::head::Framing;
 use crate::connection::TcpServer;
 use crate::deadline::{Elapsed, Watch};
 use plimsoll_base::ignored::Ignored as _;
@@ -116,8 +115,7 @@ impl TcpServer {
     /// Whether bytes of the client have arrived, or are sure to come, that nobody will read.
     #[must_use]
     pub fn has_unread(&self) -> bool {
-        let has_body = self.requests.head().framing() != Framing::None;
-        self.requests.has_buffered() || (has_body && self.requests.body_pending())
+        self.requests.has_buffered() || self.requests.body_pending()
     }
 
     /// Writes the last answer and that nothing follows it; whether the client lets it. If not, the connection is to be reset.

@@ -48,6 +48,12 @@ impl BodyDecoder {
         }
     }
 
+    /// Forgets the body before, and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.state = State::Done;
+        self.trailers.clear();
+    }
+
     /// Prepares for the body of a message whose head was just read.
     ///
     /// # Errors

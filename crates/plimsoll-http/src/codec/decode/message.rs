@@ -7,10 +7,16 @@ use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::Framing;
 use crate::codec::limits::Limits;
+use crate::codec::spare::Spare;
 use std::ops::Range;
+use std::thread::LocalKey;
+
+/// Decoders that a thread has to spare at most, of each kind: a message under way keeps its own, and a thousand end in one moment when a slow
+/// server has answered.
+pub(super) const SPARE_DECODERS: usize = 1024;
 
 /// The differences between the kinds of message.
-pub trait Head: Default {
+pub trait Head: Default + 'static {
     /// Whether one empty line may stand before the start line.
     const MAY_FOLLOW_EMPTY_LINE: bool;
 
@@ -39,6 +45,15 @@ pub trait Head: Default {
 
     /// The fields, to be filled.
     fn fields_mut(&mut self) -> &mut Fields;
+
+    /// Forgets the message, and keeps its memory.
+    fn clear(&mut self);
+
+    /// Says what the message answers, where it answers something: whether that is a HEAD request.
+    fn expect(&mut self, to_head_request: bool);
+
+    /// The decoders of this kind that a thread has to spare.
+    fn spare() -> &'static LocalKey<Spare<Box<MessageDecoder<Self>>>>;
 }
 
 /// Decodes the messages of one connection in one direction, one after another.
@@ -80,6 +95,30 @@ impl<H: Head> MessageDecoder<H> {
             state: State::start(),
             head: H::default(),
             body: BodyDecoder::new(),
+        }
+    }
+
+    /// Forgets everything but its memory: the decoder of another connection, at its start.
+    pub(crate) fn renew(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.state = State::start();
+        self.head.clear();
+        self.body.clear();
+    }
+
+    /// Says before each message what it answers, where it answers something: whether that is a HEAD request, whose answer has no body
+    /// whatever its fields say.
+    pub fn expect(&mut self, to_head_request: bool) {
+        self.head.expect(to_head_request);
+    }
+
+    /// Whether it is between two messages: what it holds of the last one, nobody needs to decode the next.
+    pub(crate) fn is_between_messages(&self) -> bool {
+        match self.state {
+            State::Head {
+                seen_start_line, ..
+            } => !seen_start_line,
+            State::Body => self.body.is_done(),
         }
     }
 

@@ -2,16 +2,22 @@
 
 use super::Event;
 use super::line::{Framers, is_token};
-use super::message::{Head, MessageDecoder};
+use super::message::{Head, MessageDecoder, SPARE_DECODERS};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::{Framing, RequestHead, Version};
 use crate::codec::limits::Limits;
+use crate::codec::spare::Spare;
 use std::net::Ipv6Addr;
 use std::ops::Range;
+use std::thread::LocalKey;
 
 /// Decodes the requests of one connection: the server's side.
 pub type RequestDecoder = MessageDecoder<RequestHead>;
+
+thread_local! {
+    static SPARE: Spare<Box<RequestDecoder>> = const { Spare::new(SPARE_DECODERS) };
+}
 
 impl Head for RequestHead {
     /// RFC 9112, section 2.2: a server should ignore at least one.
@@ -55,6 +61,21 @@ impl Head for RequestHead {
 
     fn fields_mut(&mut self) -> &mut Fields {
         &mut self.fields
+    }
+
+    fn clear(&mut self) {
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.clear();
+        *self = Self {
+            fields,
+            ..Self::default()
+        };
+    }
+
+    fn expect(&mut self, _: bool) {}
+
+    fn spare() -> &'static LocalKey<Spare<Box<RequestDecoder>>> {
+        &SPARE
     }
 }
 

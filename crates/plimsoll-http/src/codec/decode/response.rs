@@ -1,21 +1,20 @@
 //! Responses: the status line, and the rules for what has a body.
 
 use super::line::{Framers, is_field_value};
-use super::message::{Head, MessageDecoder};
+use super::message::{Head, MessageDecoder, SPARE_DECODERS};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::{Framing, ResponseHead, Version};
 use crate::codec::limits::Limits;
+use crate::codec::spare::Spare;
 use std::ops::Range;
+use std::thread::LocalKey;
 
 /// Decodes the responses of one connection: the client's side.
 pub type ResponseDecoder = MessageDecoder<ResponseHead>;
 
-impl ResponseDecoder {
-    /// Says before each response whether it answers a HEAD request, and so has no body whatever its fields say.
-    pub fn expect(&mut self, to_head_request: bool) {
-        self.head.to_head_request = to_head_request;
-    }
+thread_local! {
+    static SPARE: Spare<Box<ResponseDecoder>> = const { Spare::new(SPARE_DECODERS) };
 }
 
 impl Head for ResponseHead {
@@ -63,6 +62,23 @@ impl Head for ResponseHead {
 
     fn fields_mut(&mut self) -> &mut Fields {
         &mut self.fields
+    }
+
+    fn clear(&mut self) {
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.clear();
+        *self = Self {
+            fields,
+            ..Self::default()
+        };
+    }
+
+    fn expect(&mut self, to_head_request: bool) {
+        self.to_head_request = to_head_request;
+    }
+
+    fn spare() -> &'static LocalKey<Spare<Box<ResponseDecoder>>> {
+        &SPARE
     }
 }
 
