@@ -6,6 +6,7 @@
 mod batch;
 mod cursor;
 mod deadline;
+mod deadlines;
 mod dispatch;
 mod exchange;
 mod form;

@@ -1,61 +1,32 @@
-//! The deadline of an exchange, at next to no cost per exchange.
-//!
-//! Nearly every exchange ends long before its deadline. So one timer per user is armed once and left alone: when it fires, it is
-//! moved to the deadline of whatever is under way then. The timer wheel is touched once per deadline, not once per exchange.
+//! A user's wait that has a deadline.
 
-use crate::clock::{Clock, Nanos};
+use super::shard_state::ShardState;
+use crate::clock::Nanos;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::time::{Instant, Sleep, sleep};
 
-/// One user's deadlines, one after another.
-#[derive(Debug)]
-pub(super) struct Deadline {
-    clock: Clock,
-    timer: Pin<Box<Sleep>>,
-    /// The time that the timer is armed for.
-    armed: Nanos,
-}
-
-impl Deadline {
-    /// No deadline yet.
-    pub(super) fn new(clock: Clock) -> Self {
-        Self {
-            clock,
-            timer: Box::pin(sleep(Duration::ZERO)),
-            armed: 0,
-        }
-    }
-
-    /// The result of `work`, or `None` when `until` passes first.
-    pub(super) fn within<F: Future>(&mut self, until: Nanos, work: F) -> Within<'_, F> {
-        if until < self.armed {
-            self.arm(until);
-        }
+impl ShardState {
+    /// The result of `work` for the user in this place, or `None` when `until` passes first.
+    pub(super) fn within<F: Future>(&self, user: usize, until: Nanos, work: F) -> Within<'_, F> {
         Within {
-            deadline: self,
+            shard_state: self,
+            user,
             until,
+            is_set: false,
             work,
         }
-    }
-
-    fn arm(&mut self, until: Nanos) {
-        let left = until.saturating_sub(self.clock.now());
-        self.timer
-            .as_mut()
-            .reset(Instant::now() + Duration::from_nanos(left));
-        self.armed = until;
     }
 }
 
 pin_project! {
-    /// See [`Deadline::within`]. A type of its own, because an `async fn` keeps its arguments twice, and every user holds one of these.
+    /// See [`ShardState::within`]. A type of its own, because an `async fn` keeps its arguments twice, and every user holds one of these.
     pub(super) struct Within<'a, F> {
-        deadline: &'a mut Deadline,
+        shard_state: &'a ShardState,
+        user: usize,
         until: Nanos,
+        is_set: bool,
         #[pin]
         work: F,
     }
@@ -67,14 +38,16 @@ impl<F: Future> Future for Within<'_, F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         if let Poll::Ready(result) = this.work.poll(context) {
+            if *this.is_set {
+                this.shard_state.deadlines.clear(*this.user);
+            }
             return Poll::Ready(Some(result));
         }
-        while this.deadline.timer.as_mut().poll(context).is_ready() {
-            if this.deadline.clock.now() >= *this.until {
-                return Poll::Ready(None);
-            }
-            this.deadline.arm(*this.until);
+        if *this.is_set {
+            return this.shard_state.deadlines.poll_passed(*this.user).map(|()| None);
         }
+        *this.is_set = true;
+        this.shard_state.deadline(*this.user, *this.until, context);
         Poll::Pending
     }
 }

@@ -169,6 +169,11 @@ impl Dispatch {
         }
     }
 
+    /// How many users there are, and may ever be.
+    pub(super) fn users(&self) -> usize {
+        self.slots.len()
+    }
+
     /// When something comes due next.
     pub(super) fn next_due(&mut self) -> Option<Nanos> {
         let alarm = self.alarms.peek().map(|Reverse((at, _))| *at);

@@ -1,6 +1,7 @@
 //! The state that the users of one shard share, and the pacer that moves them.
 
 use super::ShardError;
+use super::deadlines::Deadlines;
 use super::dispatch::{Dispatch, Job, Sleep, Wake};
 use super::network::Network;
 use super::request::{Prepared, prepare};
@@ -17,6 +18,7 @@ use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
 /// How long before an intended start the precise pacer begins to spin: a timer wakes us this late at worst, mostly.
@@ -68,6 +70,7 @@ pub(super) struct ShardState {
     /// By scenario: how many iterations its users may still begin, if those of the closed model.
     left: Vec<Cell<u64>>,
     dispatch: RefCell<Dispatch>,
+    pub(super) deadlines: Deadlines,
     recorder: RefCell<Recorder>,
     pulse: Pulse,
     pacing: Pacing,
@@ -110,6 +113,7 @@ impl ShardState {
             network,
             rounds: Rounds::of(plan),
             left: plan.scenarios.iter().map(|_| Cell::new(u64::MAX)).collect(),
+            deadlines: Deadlines::of(dispatch.users()),
             dispatch: RefCell::new(dispatch),
             recorder: RefCell::new(recorder),
             pulse,
@@ -193,6 +197,14 @@ impl ShardState {
         self.parked(user).await
     }
 
+    /// A user waits until `until` and no longer.
+    pub(super) fn deadline(&self, user: usize, until: Nanos, context: &Context<'_>) {
+        self.deadlines.set(user, until, context);
+        if until < self.armed.get() {
+            self.arm(until);
+        }
+    }
+
     /// The number among the iterations of all scenarios of one that has this number in its own.
     pub(super) fn iteration(&self, seat: UserSlot, number: u64) -> u64 {
         number * self.rounds.len() as u64 + seat.scenario as u64
@@ -257,6 +269,7 @@ impl ShardState {
                 .borrow_mut()
                 .release_due(self.released_until(now), &mut recorder);
             drop(recorder);
+            self.deadlines.pass(now);
             let running = self.phase.get() == Phase::Running && self.grace.get().is_none();
             if running && self.is_starved() {
                 return Ok(Paced::Starved);
@@ -363,6 +376,7 @@ impl ShardState {
     fn next_due(&self) -> Nanos {
         let own = self.until.get().min(self.recorder.borrow().next_roll());
         let own = own.min(self.last_wake.get() + nanos(ALIVE));
+        let own = own.min(self.deadlines.earliest());
         self.dispatch
             .borrow_mut()
             .next_due()

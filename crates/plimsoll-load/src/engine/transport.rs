@@ -3,7 +3,6 @@
 //! An iteration goes through [`Transport::open`], [`Transport::exchange`] and [`Transport::settle`] for each of its exchanges, and through
 //! [`Transport::iteration_over`] at its end. What is sent, and what the answer is worth, is left to the iteration.
 
-use super::deadline::Deadline;
 use super::exchange::{Ending, Kept, Request, exchange};
 use super::form::Form;
 use super::network::connection::Connection;
@@ -36,7 +35,6 @@ pub(super) struct Transport {
     link: Link,
     /// Whether the connection was made for the exchange under way.
     fresh: bool,
-    deadline: Deadline,
 }
 
 /// An open connection of a user.
@@ -74,13 +72,12 @@ pub(super) struct Opened {
 
 impl Transport {
     /// The way of the user in place `slot` of its shard, with this number among all; nothing is open yet.
-    pub(super) fn new(shard_state: &ShardState, slot: usize, number: usize) -> Self {
+    pub(super) fn new(slot: usize, number: usize) -> Self {
         Self {
             slot,
             number,
             link: Link::None,
             fresh: false,
-            deadline: Deadline::new(shard_state.clock),
         }
     }
 
@@ -128,14 +125,14 @@ impl Transport {
             .map_or(until, |timeout| {
                 until.min(shard_state.clock.now() + timeout)
             });
-        let deadline = &mut self.deadline;
+        let user = (shard_state, self.slot);
         match &mut self.link {
             Link::None => unreachable!("invariant: opened before sending"),
             Link::Http1(connection, _) => {
                 connection.begin();
                 let client = &mut connection.client;
                 let exchanged = exchange(client, request, kept, &progress, shard_state.clock);
-                within(deadline, &progress, first, until, exchanged).await
+                within(user, &progress, first, until, exchanged).await
             }
             Link::Http2(link) => {
                 let Some(form) = form(shard_state, request) else {
@@ -150,7 +147,7 @@ impl Transport {
                     http2::exchange(sender, form, kept, &progress, shard_state.clock, head);
                 // In a box, because it is large, and most loads are HTTP/1.1.
                 let exchanged = Box::pin(exchanged);
-                let ending = within(deadline, &progress, first, until, exchanged).await;
+                let ending = within(user, &progress, first, until, exchanged).await;
                 session.explain(ending)
             }
         }
@@ -167,12 +164,13 @@ impl Transport {
 
     /// Closes the connection, or gives it back, unless it is the user's own and may carry another exchange after one that ended so.
     pub(super) fn settle(&mut self, shard_state: &ShardState, outcome: Outcome) {
-        let Link::Http1(connection, permit) = &self.link else {
+        let Link::Http1(connection, permit) = &mut self.link else {
             self.link = Link::None;
             return;
         };
         let policy = shard_state.network.policy;
         let keeps = policy != ConnectionPolicy::PerExchange && connection.may_go_on(outcome);
+        connection.client.rest();
         if keeps && permit.is_none() {
             return;
         }
@@ -217,7 +215,7 @@ impl Transport {
         }
         let (mut permit, mut now, mut opened) = (None, now, Opened::already(now));
         if let Some(shared) = &shard_state.network.shared {
-            let waited = self.deadline.within(until, shared.permit()).await;
+            let waited = shard_state.within(self.slot, until, shared.permit()).await;
             permit = Some(waited.ok_or(Ending::overdue(Reason::TimeoutConnection, until))?);
             now = shard_state.clock.now();
             opened = Opened::already(now);
@@ -251,7 +249,7 @@ impl Transport {
         let mut dialling = None;
         loop {
             while let Some(session) = place.session() {
-                let sender = self.deadline.within(until, session.sender()).await;
+                let sender = shard_state.within(self.slot, until, session.sender()).await;
                 if let Some(sender) = sender.ok_or(overdue)? {
                     let is_last = !session.begin_exchange();
                     if is_last && place.leave(&session) {
@@ -270,7 +268,7 @@ impl Transport {
                 }
             }
             if dialling.is_none() {
-                let waited = self.deadline.within(until, place.dialling()).await;
+                let waited = shard_state.within(self.slot, until, place.dialling()).await;
                 dialling = Some(waited.ok_or(overdue)?);
                 opened.at = shard_state.clock.now();
                 continue;
@@ -279,7 +277,7 @@ impl Transport {
             opened.at += dialled.total();
             opened.connect = Some(dialled.total());
             let beginning = Session::begin(stream, shard_state.network.exchanges);
-            match self.deadline.within(until, beginning).await {
+            match shard_state.within(self.slot, until, beginning).await {
                 Some(Ok(session)) => place.settle(&session),
                 failed => {
                     shard_state.recorder().disconnected();
@@ -310,7 +308,7 @@ impl Transport {
         let (number, clock) = (self.number, shard_state.clock);
         let dialling = dial(network, clock, number, connector, now, &under_way);
         let earlier = own.map_or(until, |own| own.min(until));
-        let Some(dialled) = self.deadline.within(earlier, dialling).await else {
+        let Some(dialled) = shard_state.within(self.slot, earlier, dialling).await else {
             let reason = match own {
                 Some(own) if own < until => under_way.get().too_long(),
                 _ => under_way.get().overdue(),
@@ -366,7 +364,7 @@ fn form(shard_state: &ShardState, request: Request<'_>) -> Option<Form> {
 
 /// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last.
 async fn within(
-    deadline: &mut Deadline,
+    (shard_state, user): (&ShardState, usize),
     progress: &Progress,
     first: Nanos,
     until: Nanos,
@@ -374,7 +372,7 @@ async fn within(
 ) -> Ending {
     let mut exchanged = pin!(exchanged);
     if first < until {
-        let ending = deadline.within(first, exchanged.as_mut()).await;
+        let ending = shard_state.within(user, first, exchanged.as_mut()).await;
         if let Some(ending) = ending {
             return ending;
         }
@@ -384,7 +382,7 @@ async fn within(
             Point::Head | Point::Body => {}
         }
     }
-    match deadline.within(until, exchanged).await {
+    match shard_state.within(user, until, exchanged).await {
         Some(ending) => ending,
         None => Ending::overdue(reason::overdue(progress.point()), until),
     }

@@ -69,7 +69,7 @@ impl User {
     /// The user in place `slot` of its shard.
     pub(super) fn new(shard_state: Rc<ShardState>, slot: usize, seat: UserSlot) -> Self {
         let memory = shard_state.program.memory();
-        let transport = Transport::new(&shard_state, slot, seat.number);
+        let transport = Transport::new(slot, seat.number);
         Self {
             shard_state,
             slot,
