@@ -98,9 +98,9 @@ pub fn one_by_one<W, T: fmt::Display>(
     mut carry_out: impl FnMut(W, &mut T) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let all = work.into_iter().try_for_each(|piece| {
+        interrupt::check()?;
         carry_out(piece, table)?;
-        write(file, table)?;
-        interrupt::check()
+        write(file, table)
     });
     if all.is_err() && file.exists() {
         say(&format!("table: {}", file.display()));

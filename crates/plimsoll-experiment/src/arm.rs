@@ -19,7 +19,7 @@ use super::target::TargetRef;
 use super::template::Template;
 use super::topology;
 use super::wire::{ArmWire, ExperimentWire, LoadWire};
-use plan::Places;
+use plan::WrittenPlaces;
 
 /// One alternative.
 #[derive(Debug, Clone)]
@@ -186,7 +186,7 @@ impl Common<'_> {
         };
         // A step that could not be converted is refused already, and without it the rest would be misplaced.
         if !scenario.is_partial && !arm.steps.is_empty() {
-            let places = Places {
+            let places = WrittenPlaces {
                 stacks: &stacks,
                 written: &written,
                 conditions: &scenario.conditions,

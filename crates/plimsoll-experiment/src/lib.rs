@@ -39,12 +39,12 @@ pub use decoded::{RECORDS, VALUES};
 pub use load::LoadSettings;
 pub use method::{Capacity, LevelOrder, Levels, Method, Point};
 pub use name::is_name;
-pub use scenario::{Body, Data, FeederFile, Part as ScenarioPart, Scenario, Step};
+pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
 pub use schema::schema;
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use target::TargetRef;
-pub use template::{Field, Part, Reference, Template, TemplateError, Value};
+pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

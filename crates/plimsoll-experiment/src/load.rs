@@ -85,7 +85,7 @@ pub(super) fn convert(
 mod tests {
     use std::time::Duration;
 
-    use plimsoll_load::arrivals::{Arrivals, Part};
+    use plimsoll_load::arrivals::{Arrivals, SchedulePart};
     use plimsoll_load::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
 
     use super::super::memory::{Memory, with_load};
@@ -216,7 +216,7 @@ mod tests {
         let Load::Open { profile, .. } = load else {
             panic!("{load:?}");
         };
-        let at: Vec<u128> = Arrivals::new(&profile, 1, duration, Part::All)
+        let at: Vec<u128> = Arrivals::new(&profile, 1, duration, SchedulePart::All)
             .map(|arrival| u128::from(arrival.at / 1_000))
             .collect();
         let ramp =

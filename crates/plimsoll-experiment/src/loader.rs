@@ -205,11 +205,11 @@ impl<'a> Loader<'a> {
         };
         let file = self.resolve(relative).display().to_string();
         let scan = Template::scan(&text, Values::Refused);
-        let mut places = Places::of(&file, &text);
+        let mut places = TextPlaces::of(&file, &text);
         for (offset, reference) in scan.offsets.into_iter().zip(scan.template.references()) {
             self.note(Some(component), reference.clone(), places.at(offset));
         }
-        let mut places = Places::of(&file, &text);
+        let mut places = TextPlaces::of(&file, &text);
         for error in scan.errors {
             self.refuse_at(&places.at(error.offset), error.message);
         }
@@ -295,7 +295,7 @@ pub(super) fn unreadable(error: &io::Error) -> String {
 }
 
 /// Places in a text, asked for from its beginning to its end: each is counted from the one before.
-struct Places<'a> {
+struct TextPlaces<'a> {
     file: &'a str,
     text: &'a str,
     offset: usize,
@@ -303,7 +303,7 @@ struct Places<'a> {
     column: u32,
 }
 
-impl<'a> Places<'a> {
+impl<'a> TextPlaces<'a> {
     fn of(file: &'a str, text: &'a str) -> Self {
         Self {
             file,

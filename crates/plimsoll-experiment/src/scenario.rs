@@ -38,7 +38,7 @@ pub struct Scenario {
     /// Every exchange, in the order in which they are written; those of redirects come right after their step.
     pub steps: Vec<Step>,
     /// Programs over these steps: all at the same time, each with its own load.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ScenarioPart>,
     /// How iterations get the rows of feeders.
     pub dealing: Dealing,
     /// Names of its groups in reports, each before those within it.
@@ -53,14 +53,14 @@ pub struct Scenario {
 
 /// Program of the iterations of one load.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct ScenarioPart {
     /// Its name in the plan.
     pub name: String,
     /// The program of an iteration.
     pub program: Vec<Action<Template>>,
 }
 
-impl Part {
+impl ScenarioPart {
     /// The only one.
     fn main(program: Vec<Action<Template>>) -> Self {
         Self {
@@ -115,7 +115,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &[StepWire], at: &Pointer) 
     }
     let mut converter = Converter::new(loader);
     let program = converter.list(wire, at);
-    converter.scenario.parts.push(Part::main(program));
+    converter.scenario.parts.push(ScenarioPart::main(program));
     converter.scenario
 }
 

@@ -16,12 +16,12 @@ use super::secret::Secret;
 /// Text with substitutions, parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TemplatePart {
     /// Stands for itself.
     Literal(String),
     /// Stands for something known when components run.
@@ -124,7 +124,7 @@ impl Template {
 
     fn push_literal(&mut self, literal: String) {
         if !literal.is_empty() {
-            self.parts.push(Part::Literal(literal));
+            self.parts.push(TemplatePart::Literal(literal));
         }
     }
 
@@ -132,13 +132,13 @@ impl Template {
     #[must_use]
     pub fn literal(text: impl Into<String>) -> Self {
         Self {
-            parts: vec![Part::Literal(text.into())],
+            parts: vec![TemplatePart::Literal(text.into())],
         }
     }
 
     /// The pieces in order.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[TemplatePart] {
         &self.parts
     }
 
@@ -147,9 +147,9 @@ impl Template {
         let mut found = Vec::new();
         for part in &self.parts {
             match part {
-                Part::Literal(_) => {}
-                Part::Reference(reference) => found.push(reference),
-                Part::Value(expression) => {
+                TemplatePart::Literal(_) => {}
+                TemplatePart::Reference(reference) => found.push(reference),
+                TemplatePart::Value(expression) => {
                     expression.references(&mut |found_here| found.push(found_here))
                 }
             }
@@ -168,28 +168,30 @@ impl Template {
     /// A template that is one value of a virtual user.
     pub(super) fn value(expression: Expression<Reference>) -> Self {
         Self {
-            parts: vec![Part::Value(expression)],
+            parts: vec![TemplatePart::Value(expression)],
         }
     }
 
     /// Whether it holds values of virtual users.
     pub(super) fn has_values(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Value(_)))
+        self.parts
+            .iter()
+            .any(|part| matches!(part, TemplatePart::Value(_)))
     }
 
     /// The template with everything encoded: what is written out by `literal`, everything else by the virtual users' function of
     /// that name.
     pub(super) fn encoded(self, literal: impl Fn(&str) -> String, function: &str) -> Self {
         let call = |argument| {
-            Part::Value(Expression::Call {
+            TemplatePart::Value(Expression::Call {
                 function: function.to_owned(),
                 arguments: vec![argument],
             })
         };
         let parts = self.parts.into_iter().map(|part| match part {
-            Part::Literal(text) => Part::Literal(literal(&text)),
-            Part::Reference(reference) => call(Expression::Reference(reference)),
-            Part::Value(expression) => call(expression),
+            TemplatePart::Literal(text) => TemplatePart::Literal(literal(&text)),
+            TemplatePart::Reference(reference) => call(Expression::Reference(reference)),
+            TemplatePart::Value(expression) => call(expression),
         });
         Self {
             parts: parts.collect(),
@@ -209,9 +211,9 @@ impl Template {
             |reference: &Reference| lookup(reference).map(|value| value.expose().to_owned());
         for part in &self.parts {
             let literal = match part {
-                Part::Literal(text) => text.clone(),
-                Part::Reference(reference) => resolve(reference)?,
-                Part::Value(expression) => {
+                TemplatePart::Literal(text) => text.clone(),
+                TemplatePart::Reference(reference) => resolve(reference)?,
+                TemplatePart::Value(expression) => {
                     pieces.push(Piece::Value(expression.resolve(&mut resolve)?));
                     continue;
                 }
@@ -237,9 +239,9 @@ impl Template {
         let mut secret = false;
         for part in &self.parts {
             match part {
-                Part::Literal(literal) => text.push_str(literal),
-                Part::Value(_) => {}
-                Part::Reference(reference) => {
+                TemplatePart::Literal(literal) => text.push_str(literal),
+                TemplatePart::Value(_) => {}
+                TemplatePart::Reference(reference) => {
                     let value = lookup(reference)?;
                     secret |= matches!(value, Value::Secret(_));
                     text.push_str(value.expose());
@@ -257,23 +259,23 @@ impl Template {
     #[must_use]
     pub fn source(&self) -> String {
         let shown = self.parts.iter().map(|part| match part {
-            Part::Literal(text) => text.replace('$', "$$"),
-            Part::Reference(reference) => reference.to_string(),
-            Part::Value(expression) => format!("${{{}}}", written(expression)),
+            TemplatePart::Literal(text) => text.replace('$', "$$"),
+            TemplatePart::Reference(reference) => reference.to_string(),
+            TemplatePart::Value(expression) => format!("${{{}}}", written(expression)),
         });
         shown.collect()
     }
 }
 
 /// Parses the text between the braces.
-fn parse(inner: &str, values: Values) -> Result<Part, String> {
+fn parse(inner: &str, values: Values) -> Result<TemplatePart, String> {
     let trimmed = inner.trim();
     let is_file = trimmed.starts_with("env:") || trimmed.starts_with("file:");
     let is_value = !is_file
         && !trimmed.is_empty()
         && (trimmed.contains(['(', '\'', ',']) || text::is_value_name(trimmed));
     if !is_value {
-        return Reference::parse(inner).map(Part::Reference);
+        return Reference::parse(inner).map(TemplatePart::Reference);
     }
     if values == Values::Refused {
         return Err(format!(
@@ -281,7 +283,7 @@ fn parse(inner: &str, values: Values) -> Result<Part, String> {
         ));
     }
     Expression::parse(inner, Reference::parse)
-        .map(Part::Value)
+        .map(TemplatePart::Value)
         .map_err(|message| format!("`${{{inner}}}`: {message}"))
 }
 
@@ -348,9 +350,9 @@ mod tests {
         let shown = match Template::parse(text) {
             Ok(template) => {
                 let shown = template.parts().iter().map(|part| match part {
-                    Part::Literal(text) => format!("{text:?}"),
-                    Part::Reference(reference) => reference.to_string(),
-                    Part::Value(expression) => format!("<{}>", written(expression)),
+                    TemplatePart::Literal(text) => format!("{text:?}"),
+                    TemplatePart::Reference(reference) => reference.to_string(),
+                    TemplatePart::Value(expression) => format!("<{}>", written(expression)),
                 });
                 shown.collect::<Vec<_>>().join(" ")
             }

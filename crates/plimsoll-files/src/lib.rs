@@ -35,7 +35,7 @@ impl Limit {
     }
 }
 
-/// What may be read.
+/// Kinds of files that may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinds {
     /// Regular files: what is read again, or named in a file that outlives the command.
@@ -44,7 +44,7 @@ pub enum Kinds {
     FilesAndPipes,
 }
 
-/// What is named instead of a file.
+/// Kind of thing that is named instead of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     Directory,

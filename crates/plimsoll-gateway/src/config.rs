@@ -85,19 +85,19 @@ pub struct GatewayConfig {
     pub(crate) keeping: Option<Keeping>,
     /// Notes for its operator when it is served.
     pub(crate) notes: Vec<String>,
-    pub(crate) places: Places,
+    pub(crate) places: DeferredPlaces,
 }
 
 /// Where things are said that may be refused only later; the problems have no message yet.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct DeferredPlaces {
     pub(crate) admin: Problem,
     pub(crate) analytics: Problem,
     pub(crate) tracing: Problem,
     pub(crate) identity_order: Problem,
 }
 
-impl Places {
+impl DeferredPlaces {
     /// Of a configuration in which none of them can change.
     pub(crate) fn nowhere() -> Self {
         Self {

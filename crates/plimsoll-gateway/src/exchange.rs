@@ -44,8 +44,8 @@ use plimsoll_base::counters::Counter;
 use plimsoll_http::Framing;
 use plimsoll_http::clock;
 use plimsoll_records::Ending;
-use plimsoll_records::{Part, Record, Words};
 use plimsoll_records::{Phase, Stopwatch};
+use plimsoll_records::{Record, RecordWord, Words};
 use progress::Progress;
 use progress::Times;
 use std::rc::Rc;
@@ -224,8 +224,8 @@ fn note(
     let service = &generation.service;
     if let Some(detail) = progress.detail.get() {
         let [request, response] = detail.encoded();
-        draft.words.put(Part::Request, &request);
-        draft.words.put(Part::Response, &response);
+        draft.words.put(RecordWord::Request, &request);
+        draft.words.put(RecordWord::Response, &response);
     }
     let record = Record {
         start_micros: service.nanos(progress.received()) / 1000,

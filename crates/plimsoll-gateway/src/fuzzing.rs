@@ -4,7 +4,7 @@ use crate::clients::certificate::Certificate;
 use crate::clients::identity::{Identity, Kind};
 use crate::clients::shard_map::{self, ShardMap};
 use crate::exchange::fuzz_harness;
-use crate::shard::client_context::{Place, assigned};
+use crate::shard::client_context::{ShardPlace, assigned};
 use h2::RecvStream;
 use http::Request;
 use plimsoll_base::digest::Digest;
@@ -130,9 +130,9 @@ impl Map {
             }
         };
         match assigned(&self.0, &identity) {
-            Place::In(assignment) => Ok(self.0.shards[assignment.shard].upstream),
-            Place::Nowhere(reason) => Err(reason.into()),
-            Place::Unasked => Err("nobody asked".to_owned()),
+            ShardPlace::In(assignment) => Ok(self.0.shards[assignment.shard].upstream),
+            ShardPlace::Nowhere(reason) => Err(reason.into()),
+            ShardPlace::Unasked => Err("nobody asked".to_owned()),
         }
     }
 }

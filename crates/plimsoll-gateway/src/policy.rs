@@ -28,14 +28,14 @@ pub(crate) enum Policy {
     Key(KeyPolicy),
     /// Who is calling, and what is left of what this key may do.
     Session(SessionPolicy),
-    /// The same, by a token that somebody else has signed.
+    /// A key, by a token that somebody else has signed.
     Token(TokenPolicy),
     /// How often.
     RateLimit(RateLimitPolicy),
 }
 
 impl Policy {
-    /// What its time counts as.
+    /// The phase that its time counts as.
     fn phase(&self) -> Phase {
         match self {
             Self::Key(_) | Self::Session(_) | Self::Token(_) => Phase::Authentication,
@@ -44,14 +44,14 @@ impl Policy {
     }
 }
 
-/// What policies have learned about the request so far.
+/// Knowledge about the request that policies have gained so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller {
     /// The key that was presented and accepted.
     pub(crate) key: Option<KeyIndex>,
     /// The key of the control API that was presented and accepted.
     pub(crate) session: Option<KeyHash>,
-    /// What is left of its quota, if it has one.
+    /// Rest of its quota, if it has one.
     pub(crate) left: Option<Left>,
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct ConnectionLimiters {
 
 /// A connection's share of the limits, until it ends.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct LimitShare {
     _of_all: ConnectionSlot,
     /// Where connections of an address are limited.
     _of_address: Option<ConnectionPermit<IpAddr>>,
@@ -126,7 +126,11 @@ impl Shard {
     }
 
     /// A new connection's share of the limits; or why there is no room for it.
-    pub(crate) fn place(&self, stream: &TcpStream, service: &Service) -> Result<Place, TooMany> {
+    pub(crate) fn place(
+        &self,
+        stream: &TcpStream,
+        service: &Service,
+    ) -> Result<LimitShare, TooMany> {
         let limits = &service.limits;
         let slot = self.open.enter(limits.connections).ok_or(TooMany::All)?;
         let of_address = || {
@@ -147,7 +151,7 @@ impl Shard {
             let place = self.limiters.addresses.enter(client_prefix(address), most);
             place.map(Some).ok_or(TooMany::OfAddress)
         };
-        Ok(Place {
+        Ok(LimitShare {
             _of_all: slot,
             _of_address: of_address()?,
         })

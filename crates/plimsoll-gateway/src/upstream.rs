@@ -17,7 +17,7 @@ use check::Verdict;
 use dial::{DialError, Way};
 use health::Health;
 use http2::Sessions;
-use place::Place;
+use place::EndpointPlace;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, IdleConnections, Limits, PoolLimits, RequestHead, TcpClient};
 use retry_budget::RetryBudget;
@@ -112,7 +112,7 @@ impl Upstream {
         let endpoints: Vec<Endpoint> = endpoints
             .map(|(index, (endpoint, address))| Endpoint {
                 way: Way {
-                    place: Place::new(*address, endpoint.name(), endpoint.port),
+                    place: EndpointPlace::new(*address, endpoint.name(), endpoint.port),
                     connector: config.tls.as_ref().map(|tls| tls.connector(index)),
                     spoken: config.spoken,
                 },

@@ -11,7 +11,7 @@
 //! | the codec driven over the halves of a stream | [`connection`] |
 //! | bytes to messages and back, neither touching a socket | `codec` |
 //! | listeners, streams with or without TLS, shards, descriptors | `transport` |
-//! | how long a peer is waited for; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`patience`], [`url`], [`prefix`], [`counters_file`] |
+//! | how long a peer is waited for, exact timers; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`] |
 
 mod client;
 pub mod clock;
@@ -24,6 +24,7 @@ mod operations;
 pub mod patience;
 pub mod prefix;
 pub mod server;
+pub mod timer;
 mod transport;
 pub mod url;
 

@@ -8,7 +8,7 @@ pub fn covers(prefix: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What is forwarded when a route strips its prefix: the rest of `path`, never empty.
+/// The forwarded path when a route strips its prefix: the rest of `path`, never empty.
 #[inline]
 #[must_use]
 pub fn strip<'a>(prefix: &str, path: &'a str) -> &'a str {

@@ -15,8 +15,9 @@ use crate::record::rundir;
 use crate::record::rundir::{REPORT_HTML, REPORT_MARKDOWN, RunDir, SUMMARY};
 use crate::run::conclude::Course;
 use crate::run::method::{Ending, Session};
-use crate::topology::component::{Places, Topology, Values};
+use crate::topology::component::{ComponentPlaces, Topology, Values};
 use crate::topology::token;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::Experiment;
 use plimsoll_report::record::{EventKind, Manifest, RunState, Summary};
 use plimsoll_report::render;
@@ -65,7 +66,7 @@ pub async fn run(
         .permissions(Permissions::from_mode(0o700))
         .tempdir()
         .map_err(|error| LabError::Environment(format!("no temporary directory: {error}")))?;
-    let places = Places {
+    let places = ComponentPlaces {
         executable: options.executable.clone(),
         scratch: scratch.path().to_owned(),
         logs: dir.logs(),
@@ -133,11 +134,14 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
         }
         _ => recorder.event(EventKind::Warning, &message),
     };
-    noted.ok();
+    noted.ignored("the run's own end is on its way");
     recorder.dir().release_reserve();
     manifest.state = RunState::Interrupted;
     manifest.ended_at = Some(wall_clock());
-    recorder.dir().write_manifest(manifest).ok();
+    recorder
+        .dir()
+        .write_manifest(manifest)
+        .ignored("the run's own end is on its way");
     // Nothing is concluded from accounts that do not hold, or from a file that is not what was meant.
     let concludes = matches!(
         error,
@@ -145,7 +149,7 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
     );
     let measured = session.arms.iter().any(|arm| !arm.blocks.is_empty());
     if concludes && measured {
-        conclude_part(session, manifest, error).ok();
+        conclude_part(session, manifest, error).ignored("the run's own end is on its way");
     }
 }
 

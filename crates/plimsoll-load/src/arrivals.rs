@@ -35,7 +35,7 @@ pub struct Arrival {
 
 /// Which arrivals of a schedule are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SchedulePart {
     /// All of them.
     All,
     /// None.
@@ -89,8 +89,8 @@ impl Arrivals {
     /// # Panics
     /// Unless the part is one: `shard < shards`, and the canary's is one in two or more.
     #[must_use]
-    pub fn new(profile: &[Stretch], seed: u64, total: Duration, part: Part) -> Self {
-        let nothing = part == Part::Nothing;
+    pub fn new(profile: &[Stretch], seed: u64, total: Duration, part: SchedulePart) -> Self {
+        let nothing = part == SchedulePart::Nothing;
         Self {
             timeline: Timeline::new(profile, seed),
             indices: Indices::new(seed, part),
@@ -118,15 +118,15 @@ impl Iterator for Arrivals {
 }
 
 impl Indices {
-    fn new(seed: u64, part: Part) -> Self {
+    fn new(seed: u64, part: SchedulePart) -> Self {
         let stripe = |shard, shards, canary: Option<u64>| Self::Stripe {
             next: shard as u64,
             stride: shards as u64,
             picks: canary.map(|one_in| Picks::new(seed, one_in)),
         };
         match part {
-            Part::All | Part::Nothing => stripe(0, 1, None),
-            Part::Shard {
+            SchedulePart::All | SchedulePart::Nothing => stripe(0, 1, None),
+            SchedulePart::Shard {
                 shard,
                 shards,
                 canary,
@@ -134,7 +134,7 @@ impl Indices {
                 assert!(shard < shards, "shard {shard} of {shards}");
                 stripe(shard, shards, canary)
             }
-            Part::Canary(one_in) => Self::Picked {
+            SchedulePart::Canary(one_in) => Self::Picked {
                 group: 0,
                 picks: Picks::new(seed, one_in),
             },
@@ -234,17 +234,17 @@ mod tests {
         ) {
             let total = Duration::from_millis(5500);
             let of = |part| Arrivals::new(&profile, seed, total, part);
-            let alone: Vec<Arrival> = of(Part::All).collect();
-            let seen: Vec<Arrival> = canary.map_or(vec![], |one_in| of(Part::Canary(one_in)).collect());
+            let alone: Vec<Arrival> = of(SchedulePart::All).collect();
+            let seen: Vec<Arrival> = canary.map_or(vec![], |one_in| of(SchedulePart::Canary(one_in)).collect());
             let share = canary.map_or(0, |one_in| alone.len() as u64 / one_in);
             prop_assert!((share..=share + 1).contains(&(seen.len() as u64)));
             let mut together = seen;
-            together.extend((0..shards).flat_map(|shard| of(Part::Shard { shard, shards, canary })));
+            together.extend((0..shards).flat_map(|shard| of(SchedulePart::Shard { shard, shards, canary })));
             together.sort_by_key(|arrival| arrival.index);
             prop_assert_eq!(&together, &alone);
             prop_assert!(alone.is_sorted_by_key(|arrival| arrival.at));
             prop_assert!(alone.iter().enumerate().all(|(place, arrival)| arrival.index == place as u64));
-            prop_assert_eq!(of(Part::Nothing).count(), 0);
+            prop_assert_eq!(of(SchedulePart::Nothing).count(), 0);
         }
 
         /// However stretches follow each other, the arrivals before any moment are as many as the integral of the rate says.
@@ -255,7 +255,7 @@ mod tests {
         ) {
             let even = profile.iter().all(|stretch| stretch.spacing == Spacing::Even);
             let total = Duration::from_secs(100);
-            let arrivals = Arrivals::new(&profile, 1, total, Part::All);
+            let arrivals = Arrivals::new(&profile, 1, total, SchedulePart::All);
             let count = double(arrivals.take_while(|arrival| arrival.at < nanoseconds(moment)).count() as u64);
             let integral = expected(&profile, Duration::from_secs_f64(moment));
             // A fraction of an arrival may be rounded up where arrivals at given moments follow.

@@ -26,7 +26,7 @@ impl Plan {
     /// # Errors
     /// Every problem, in the order of the plan's fields.
     pub fn check(&self) -> Result<(), PlanProblems> {
-        let mut found = Found::default();
+        let mut found = ProblemList::default();
         found.unless(
             (1..=MAX_SHARDS).contains(&self.shards),
             PlanPlace::Field(PlanField::Shards),
@@ -66,7 +66,7 @@ impl Plan {
         found.into_result()
     }
 
-    fn check_target(&self, found: &mut Found) {
+    fn check_target(&self, found: &mut ProblemList) {
         found.unless(
             !self.target.authority.is_empty() && self.target.authority.bytes().all(is_visible),
             PlanPlace::Field(PlanField::Authority),
@@ -79,7 +79,7 @@ impl Plan {
         );
     }
 
-    fn check_steps(&self, found: &mut Found) {
+    fn check_steps(&self, found: &mut ProblemList) {
         found.unless(
             !self.steps.is_empty(),
             PlanPlace::Field(PlanField::Steps),
@@ -97,7 +97,7 @@ impl Plan {
         }
     }
 
-    fn check_scenarios(&self, found: &mut Found) {
+    fn check_scenarios(&self, found: &mut ProblemList) {
         found.unless(
             !self.scenarios.is_empty(),
             PlanPlace::Field(PlanField::Scenarios),
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-fn check_step(step: &Step, place: impl Fn(StepPlace) -> PlanPlace, found: &mut Found) {
+fn check_step(step: &Step, place: impl Fn(StepPlace) -> PlanPlace, found: &mut ProblemList) {
     let field = |field| place(StepPlace::Field(field));
     found.unless(
         is_token(step.method.as_bytes()),
@@ -214,9 +214,9 @@ fn is_visible(byte: u8) -> bool {
 }
 
 #[derive(Default)]
-struct Found(Vec<PlanProblem>);
+struct ProblemList(Vec<PlanProblem>);
 
-impl Found {
+impl ProblemList {
     fn unless(&mut self, holds: bool, place: PlanPlace, message: impl fmt::Display) {
         if !holds {
             self.0.push(PlanProblem {

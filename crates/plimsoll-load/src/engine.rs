@@ -16,7 +16,6 @@ mod reason;
 mod request;
 mod rounds;
 mod shard_state;
-mod timer;
 mod transport;
 mod user;
 

@@ -4,7 +4,7 @@
 
 mod canary;
 
-use crate::arrivals::Part;
+use crate::arrivals::SchedulePart;
 use crate::plan::{ConnectionPolicy, Load, Plan};
 use canary::canary;
 
@@ -190,16 +190,16 @@ impl Partition {
     }
 
     /// Which arrivals of a scenario a thread releases.
-    pub(crate) fn arrivals(&self, scenario: usize, thread: usize) -> Part {
+    pub(crate) fn arrivals(&self, scenario: usize, thread: usize) -> SchedulePart {
         let share = self.shares[scenario];
         match (self.one_arrival_in, self.place(share, thread)) {
-            (canary, Some(shard)) => Part::Shard {
+            (canary, Some(shard)) => SchedulePart::Shard {
                 shard,
                 shards: share.shards,
                 canary,
             },
-            (Some(one_in), None) if thread == self.shards => Part::Canary(one_in),
-            _ => Part::Nothing,
+            (Some(one_in), None) if thread == self.shards => SchedulePart::Canary(one_in),
+            _ => SchedulePart::Nothing,
         }
     }
 
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(spare, [6, 7, 8, 9, 10, 11]);
         let queued: usize = (0..4).map(|thread| partition.queue(2, 5, thread)).sum();
         assert_eq!(queued, 5);
-        assert_eq!(partition.arrivals(1, 0), Part::Nothing);
+        assert_eq!(partition.arrivals(1, 0), SchedulePart::Nothing);
         let seats: Vec<_> = partition
             .seats(1)
             .iter()
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(partition.one_arrival_in, Some(200));
         assert_eq!(partition.users(0, 4).collect::<Vec<_>>(), [0]);
         assert_eq!(partition.users(1, 4).collect::<Vec<_>>(), [40, 41, 42]);
-        assert_eq!(partition.arrivals(1, 4), Part::Canary(200));
+        assert_eq!(partition.arrivals(1, 4), SchedulePart::Canary(200));
         let with_closed = several(vec![of(1_200.0, 40), closed(5, 0)]);
         assert_eq!(Partition::of(&with_closed).canary(), None);
         let with_few = several(vec![of(1_200.0, 40), of(10.0, 5)]);

@@ -1,7 +1,7 @@
 //! Carrying out a plan: shards on threads of their own, the collector on the caller's.
 
 use crate::arrivals::early_end::EarlyEnd;
-use crate::arrivals::{Arrivals, Part, scenario_seed};
+use crate::arrivals::{Arrivals, SchedulePart, scenario_seed};
 use crate::clock::{Clock, nanos};
 use crate::engine::{self, Shard, ShardError};
 use crate::fragment::{Accounts, CANARY_THREAD, Message, Started};
@@ -13,6 +13,7 @@ use crate::results::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
 use crate::results::watchdog::{Pulse, Watchdog, Watched, pulse};
 use crate::scenario::{Feeder, Program};
 use crate::security::Security;
+use plimsoll_base::ignored::Ignored as _;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
 use std::io;
@@ -254,8 +255,9 @@ fn run_engine(
     // Owned here, so that the recorders and with them the channel are gone when the shards are, and the watchdog knows.
     let recorders = recorders;
     let results = plimsoll_http::shard::run_shards(partition.threads(), "load", |thread| {
-        if partition.canary() == Some(thread) && set_name(CANARY_THREAD).is_err() {
-            // It is then taken for a shard by whoever looks at threads.
+        if partition.canary() == Some(thread) {
+            set_name(CANARY_THREAD)
+                .ignored("it is then taken for a shard by whoever looks at threads");
         }
         let (recorder, pulse) = recorders[thread]
             .lock()
@@ -346,7 +348,12 @@ fn schedule(plan: &Plan) -> Vec<Arrivals> {
     let schedules = scenarios.map(|(index, scenario)| match &scenario.load {
         Load::Open { profile, .. } => {
             let seed = scenario_seed(plan.seed, index);
-            Some(Arrivals::new(profile, seed, plan.total(), Part::All))
+            Some(Arrivals::new(
+                profile,
+                seed,
+                plan.total(),
+                SchedulePart::All,
+            ))
         }
         Load::Closed { .. } => None,
     });
@@ -360,7 +367,8 @@ fn raise_descriptor_limit() {
         current: maximum,
         maximum,
     };
-    if current != maximum && setrlimit(Resource::Nofile, raised).is_err() {
-        // Not permitted here: the run goes on with what there is.
+    if current != maximum {
+        setrlimit(Resource::Nofile, raised)
+            .ignored("not permitted here: the run goes on with what there is");
     }
 }

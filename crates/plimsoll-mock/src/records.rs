@@ -1,4 +1,4 @@
-//! What is remembered of requests: the journal, metrics of each stub, the times of other servers.
+//! Memory of requests: the journal, metrics of each stub, the times of other servers.
 
 pub(crate) mod journal;
 pub(crate) mod latency_log;

@@ -1,7 +1,6 @@
 //! One shard of a running mock: accepts connections, serves each in a task of its own, ends them when told to stop.
 
 pub(crate) mod connection;
-pub(crate) mod delay_timer;
 pub(crate) mod exchange;
 pub(crate) mod http2;
 pub(crate) mod shard;
@@ -68,7 +67,7 @@ impl Shard {
         let shard = Rc::new(Self::new(shared, index, counters)?);
         tokio::select! {
             result = Rc::clone(&shard).serve(listeners, open, stop) => result,
-            result = shard.timer.run() => result,
+            never = shard.timer.run() => match never {},
             result = shard.outgoing.tidy() => result,
             result = shard.write_latencies() => result,
         }

@@ -13,7 +13,7 @@
 //!
 //! Spans of traces go the same way, by a feed of their own, see [`crate::tracing`].
 
-use crate::backlog::Place;
+use crate::backlog::SpoolPlace;
 use crate::counts::Counts;
 use crate::output::Output;
 use crate::phases::Phases;
@@ -119,7 +119,7 @@ impl Analytics {
         let opened = opened.map(|sink| sink::open(sink, origin, &mut output));
         let opened = opened.collect::<io::Result<Vec<_>>>()?;
         let place = |kind: &str| {
-            config.spool.as_ref().map(|spool| Place {
+            config.spool.as_ref().map(|spool| SpoolPlace {
                 directory: spool.directory.join(kind),
                 bytes: spool.bytes,
             })
@@ -141,7 +141,7 @@ impl Analytics {
 
     fn carry(
         sinks: Vec<Opened>,
-        place: impl Fn(&str) -> Option<Place>,
+        place: impl Fn(&str) -> Option<SpoolPlace>,
         shards: usize,
         log: &Log,
     ) -> io::Result<(Self, Vec<RecordSender>)> {

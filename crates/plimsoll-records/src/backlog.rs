@@ -26,7 +26,7 @@ const BYTES_AT_ONCE: usize = 8 * 1024 * 1024;
 
 /// Where a spool is, and how large.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SpoolPlace {
     pub(crate) directory: PathBuf,
     pub(crate) bytes: u64,
 }
@@ -50,7 +50,7 @@ struct State {
     bytes: usize,
     spool: Option<Spool>,
     /// A spool that could not be opened yet: another process has it.
-    wanted: Option<Place>,
+    wanted: Option<SpoolPlace>,
     /// Nothing more comes.
     ended: bool,
     /// That the spool does not take records has been told.
@@ -122,7 +122,7 @@ impl Backlog {
     /// The system's, when the spool cannot be used; one that another process has is waited for.
     pub(crate) fn new(
         name: &str,
-        place: Option<Place>,
+        place: Option<SpoolPlace>,
         counts: Arc<Counts>,
         log: Log,
     ) -> io::Result<Self> {
@@ -152,7 +152,7 @@ impl Backlog {
     }
 
     fn open_spool(&self, state: &mut State) -> io::Result<()> {
-        let Some(Place { directory, bytes }) = &state.wanted else {
+        let Some(SpoolPlace { directory, bytes }) = &state.wanted else {
             return Ok(());
         };
         let (spool, found) = match Spool::open(directory, *bytes) {
@@ -356,11 +356,11 @@ impl Backlog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Part, Record, Words};
+    use crate::record::{Record, RecordWord, Words};
 
     fn batch(records: usize, bytes: usize) -> Arc<Batch> {
         let mut words = Words::default();
-        words.put(Part::Response, &"x".repeat(bytes));
+        words.put(RecordWord::Response, &"x".repeat(bytes));
         let mut batch = Batch::new(0, Arc::default());
         for _ in 0..records {
             batch.push(Record::default(), None, &words);
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn a_full_disk_costs_nothing_that_there_is_memory_for() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place {
+        let place = SpoolPlace {
             directory: dir.path().join("sink"),
             bytes: 1 << 20,
         };

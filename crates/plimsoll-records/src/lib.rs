@@ -1,6 +1,6 @@
 //! Records of requests and spans of traces: what a gateway leaves of each exchange, and how it gets to sinks without holding anything up.
 //!
-//! What is recorded, and by which configuration, is the gateway's to say; here it is numbers and words.
+//! Which facts are recorded, and by which configuration, is the gateway's to say; here it is numbers and words.
 //!
 //! # Floors
 //!
@@ -40,7 +40,7 @@ pub use counts::Counts;
 pub use ending::Ending;
 pub use output::Output;
 pub use phases::{Phase, Phases, Stopwatch};
-pub use record::{ApiNames, Names, Part, Record, Words};
+pub use record::{ApiNames, Names, Record, RecordWord, Words};
 pub use settings::{
     AnalyticsConfig, LineForm, PostgresqlSink, RECORDED_BODY, RedisForm, RedisSink, SPOOLED,
     SinkConfig, SpoolConfig, TYKS_LIST, TracingConfig,

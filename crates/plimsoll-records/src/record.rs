@@ -46,7 +46,7 @@ pub struct Record {
 
 /// Words of a record, in the order in which they are put down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RecordWord {
     /// The request's method.
     Method,
     /// Normalised; as it came if it could not be.
@@ -89,7 +89,7 @@ impl Words {
 
     /// Puts down more of a part; of none after it may there be anything yet.
     #[inline]
-    pub fn put(&mut self, part: Part, text: &str) {
+    pub fn put(&mut self, part: RecordWord, text: &str) {
         debug_assert!(self.lengths[part as usize + 1..].iter().all(|l| *l == 0));
         self.text.push_str(text);
         self.lengths[part as usize] += text.len();
@@ -100,9 +100,9 @@ impl Words {
         if text.contains(SEPARATOR) {
             return;
         }
-        self.put(Part::Tags, kind);
-        self.put(Part::Tags, text);
-        self.put(Part::Tags, SEPARATOR.encode_utf8(&mut [0; 4]));
+        self.put(RecordWord::Tags, kind);
+        self.put(RecordWord::Tags, text);
+        self.put(RecordWord::Tags, SEPARATOR.encode_utf8(&mut [0; 4]));
     }
 }
 
@@ -201,8 +201,8 @@ impl Batch {
         phases: Option<Phases>,
     ) -> Entry<'a> {
         let names = &*self.names;
-        let word = |part: Part| words[part as usize];
-        let stated = |part: Part| Some(word(part)).filter(|word| !word.is_empty());
+        let word = |part: RecordWord| words[part as usize];
+        let stated = |part: RecordWord| Some(word(part)).filter(|word| !word.is_empty());
         let listed = || {
             let key = record.key? as usize;
             names.keys[record.route?].get(key).map(String::as_str)
@@ -214,14 +214,14 @@ impl Batch {
             arrived: names.start_micros + record.start_micros,
             route: record.route.map(|route| names.routes[route].as_str()),
             api: record.route.map(|route| names.apis[route].as_api()),
-            key: stated(Part::Key).or_else(listed),
-            method: word(Part::Method),
-            path: word(Part::Path),
-            host: word(Part::Host),
-            agent: word(Part::Agent),
-            peer: word(Part::Peer),
-            alias: word(Part::Alias),
-            tags: word(Part::Tags),
+            key: stated(RecordWord::Key).or_else(listed),
+            method: word(RecordWord::Method),
+            path: word(RecordWord::Path),
+            host: word(RecordWord::Host),
+            agent: word(RecordWord::Agent),
+            peer: word(RecordWord::Peer),
+            alias: word(RecordWord::Alias),
+            tags: word(RecordWord::Tags),
             status: record.status,
             aborted: record.aborted,
             ending: record.ending.name(),
@@ -233,8 +233,8 @@ impl Batch {
             upstream: record.upstream_micros,
             client: record.client_micros,
             phases,
-            request: word(Part::Request),
-            response: word(Part::Response),
+            request: word(RecordWord::Request),
+            response: word(RecordWord::Response),
             trace: record.trace,
         }
     }

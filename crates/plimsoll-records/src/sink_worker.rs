@@ -7,7 +7,7 @@
 //!
 //! A sink that is away is asked again every [`BETWEEN_TRIES`]; meanwhile its records wait in the [`Backlog`], and the shards know nothing of it.
 
-use crate::backlog::{Backlog, Load, Next, Place};
+use crate::backlog::{Backlog, Load, Next, SpoolPlace};
 use crate::counts::Counts;
 use crate::entry::Entry;
 use crate::record::Batch;
@@ -56,7 +56,7 @@ impl SinkWorker {
         opened: Opened,
         queue: Queue,
         returns: Returns,
-        place: Option<Place>,
+        place: Option<SpoolPlace>,
         (counts, log): (Arc<Counts>, Log),
     ) -> io::Result<Self> {
         let Opened {

@@ -83,11 +83,11 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Part, Record, Words};
+    use crate::record::{Record, RecordWord, Words};
 
     fn batch(bytes: usize) -> Arc<Batch> {
         let mut words = Words::default();
-        words.put(Part::Response, &"x".repeat(bytes));
+        words.put(RecordWord::Response, &"x".repeat(bytes));
         let mut batch = Batch::new(0, Arc::default());
         batch.push(Record::default(), None, &words);
         Arc::new(batch)

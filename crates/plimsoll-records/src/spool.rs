@@ -73,7 +73,7 @@ pub(crate) struct Portion {
 
 /// Findings on opening.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct SpoolContents {
     /// Records that are yet to be delivered.
     pub(crate) records: u64,
     /// Bytes that were no whole frame, and were cut off.
@@ -87,7 +87,7 @@ impl Spool {
     ///
     /// # Errors
     /// The system's; `WouldBlock` when another process has it.
-    pub(crate) fn open(directory: &Path, most: u64) -> io::Result<(Self, Found)> {
+    pub(crate) fn open(directory: &Path, most: u64) -> io::Result<(Self, SpoolContents)> {
         // Records may be detailed.
         DirBuilder::new()
             .recursive(true)
@@ -106,7 +106,7 @@ impl Spool {
             write: |file, bytes| file.write_all(bytes),
         };
         let torn = spool.find()?;
-        let found = Found {
+        let found = SpoolContents {
             records: spool.records(),
             torn,
             foreign: spool.foreign.0.len() as u64,

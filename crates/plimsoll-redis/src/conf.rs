@@ -6,7 +6,7 @@ use redis::{Client, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo
 use std::fmt;
 use std::io;
 
-/// What is said of a password in the URL of a server.
+/// Warning about a password in the URL of a server.
 pub const OPEN_PASSWORD: &str = "a password does not stand in the URL: write it as `password`, best as `password: { env: NAME }` or `{ file: PATH }`";
 
 /// Where Redis is, and who calls. Shows no password.

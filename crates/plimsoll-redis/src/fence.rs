@@ -5,13 +5,13 @@ use redis::{
     Arg, Cmd, ConnectionLike as _, ErrorKind, FromRedisValue, Pipeline, RedisResult, Value,
 };
 
-/// What keeps a connection that has broken from having anything carried out after the next one: a Redis that stalled may read the broken
+/// Keeps a connection that has broken from having anything carried out after the next one: a Redis that stalled may read the broken
 /// connection to its end only when it has answered another. So whatever is carried out looks at a key first, and every connection writes
 /// that key before all else.
 #[derive(Debug)]
 pub struct Fence {
     key: String,
-    /// What was written last: never the same twice.
+    /// Mark that was written last: never the same twice.
     raised: u128,
 }
 
@@ -41,7 +41,7 @@ const CARRY_OUT: &str = "
     end
     return groups";
 
-/// What a Redis that is full does with commands.
+/// Treatment of commands by a Redis that is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
     /// It carries none of them out.
@@ -51,7 +51,7 @@ pub enum WhenFull {
 }
 
 impl WhenFull {
-    /// What a script begins with.
+    /// Beginning of a script.
     fn flags(self) -> &'static str {
         match self {
             Self::Refuse => "#!lua",
@@ -67,7 +67,7 @@ impl Fence {
         Self { key, raised }
     }
 
-    /// What earlier connections have not had carried out by now, never is.
+    /// Commands of earlier connections that are not carried out by now never are.
     ///
     /// # Errors
     /// Redis', or the system's: then nothing is known.
@@ -130,7 +130,7 @@ impl Fence {
     }
 }
 
-/// What the commands of a group were answered, the last of which may be refused: then those behind it were not carried out.
+/// Answers to the commands of a group, the last of which may be refused: then those behind it were not carried out.
 #[derive(Debug, PartialEq)]
 pub struct Answers(Vec<RedisResult<Value>>);
 
@@ -140,13 +140,13 @@ impl Answers {
         Ok(Self(answers.into_iter().map(as_answered).collect()))
     }
 
-    /// What the command of this number was answered, if it was carried out.
+    /// Answer to the command of this number, if it was carried out.
     pub fn of<T: FromRedisValue>(&self, number: usize) -> Option<T> {
         let answer = self.0.get(number)?.as_ref().ok()?;
         redis::from_redis_value_ref(answer).ok()
     }
 
-    /// What all commands were answered.
+    /// Answers to all commands.
     ///
     /// # Errors
     /// The refusal, if one was refused.

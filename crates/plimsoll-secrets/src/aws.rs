@@ -93,7 +93,7 @@ fn read(source: &Source, answer: &Answer) -> Result<Arc<str>, Failure> {
     }
 }
 
-/// What an error of the API means. Its own words are passed on only where they cannot repeat what was sent: those about signatures do.
+/// Meaning of an error of the API. Its own words are passed on only where they cannot repeat what was sent: those about signatures do.
 fn refusal(source: &Source, status: u16, told: &Value) -> Failure {
     let kind = told["__type"].as_str().unwrap_or_default();
     let kind = kind.rsplit('#').next().unwrap_or_default();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct CachedSecret {
     /// Where it is kept.
     pub reference: Reference,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Swapped as a whole, so that readers neither wait nor see a part.
     value: ArcSwapOption<Value>,
@@ -21,7 +21,7 @@ struct Value {
     digest: Digest,
 }
 
-/// What a secret is for, which not every text is fit for.
+/// Purpose of a secret, for which not every text is fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A key that clients present.
@@ -96,7 +96,7 @@ impl CachedSecret {
     }
 }
 
-/// The same secret for the same purpose.
+/// A copy of the same secret for the same purpose.
 impl PartialEq for CachedSecret {
     fn eq(&self, other: &Self) -> bool {
         (&self.reference, self.purpose) == (&other.reference, other.purpose)

@@ -16,7 +16,7 @@ pub struct Source {
     pub endpoint: Url,
 }
 
-/// What a place of the configuration wants.
+/// Wish of a place of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The secret.
@@ -33,7 +33,7 @@ impl fmt::Display for Reference {
 }
 
 impl Reference {
-    /// What of the secret's text is meant. The reason why there is nothing does not show the text.
+    /// Part of the secret's text that is meant. The reason why there is nothing does not show the text.
     pub(crate) fn pick(&self, text: &Arc<str>) -> Result<Arc<str>, String> {
         let Some(key) = &self.key else {
             return Ok(Arc::clone(text));

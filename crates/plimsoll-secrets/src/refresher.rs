@@ -44,7 +44,7 @@ impl Asked {
     /// Outside of any runtime.
     ///
     /// # Errors
-    /// What is missing, and where it was asked for.
+    /// Every secret that is missing, and where it was asked for.
     pub fn wait(self) -> Result<(), Problems> {
         match self.0 {
             Some(answer) => answer.blocking_recv().unwrap_or_else(|_| Err(gone())),
@@ -55,7 +55,7 @@ impl Asked {
     /// Within a runtime.
     ///
     /// # Errors
-    /// What is missing, and where it was asked for.
+    /// Every secret that is missing, and where it was asked for.
     pub async fn heard(self) -> Result<(), Problems> {
         match self.0 {
             Some(answer) => answer.await.unwrap_or_else(|_| Err(gone())),

@@ -8,7 +8,7 @@ pub mod parameters;
 
 use crate::budget::TooCostly;
 use crate::request::content::Content;
-use crate::request::multipart::Part;
+use crate::request::multipart::MultipartPart;
 use crate::request::parameters::Parameters;
 use flate2::read::MultiGzDecoder;
 use plimsoll_http::{Fields, RequestHead};
@@ -64,7 +64,7 @@ struct Parsed {
     query: OnceCell<Parameters>,
     cookies: OnceCell<Parameters>,
     form: OnceCell<Result<Parameters, TooCostly>>,
-    parts: OnceCell<Vec<Part>>,
+    parts: OnceCell<Vec<MultipartPart>>,
 }
 
 /// Beginning of a body packed with gzip (RFC 1952 §2.3.1).
@@ -175,7 +175,7 @@ impl<'a> Request<'a> {
     }
 
     /// The parts of a multipart body; none if it is not one.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[MultipartPart] {
         let parts = || multipart::parts(self.content_type(), self.raw_body);
         self.parsed.parts.get_or_init(parts)
     }

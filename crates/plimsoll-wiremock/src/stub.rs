@@ -27,7 +27,7 @@ use crate::stub::state::{Membership, StateMachines, Step};
 use crate::stub_id::StubId;
 use behaviour::{Alternative, Alternatives, Behaviour, RateLimit, Replay, Room, SlowStart};
 pub use document::{Shape, read_document, read_import, read_mapping, read_matcher, read_pattern};
-use place::Place;
+use place::StubRow;
 use proxy::Proxy;
 use request_pattern::RequestPattern;
 use response::{Response, identity};
@@ -99,7 +99,7 @@ pub struct Stub {
     /// In which of the journal's times it last answered, 0 before its first. The alternatives of one stub share it.
     seen: Arc<AtomicU64>,
     /// Where it is counted; shared in the same way.
-    pub place: Arc<Place>,
+    pub place: Arc<StubRow>,
 }
 
 /// A stub's behaviour, with its other responses ready to be sent.
@@ -210,7 +210,7 @@ impl StubMapping {
         id: StubId,
         insertion: u64,
         step: Option<Step>,
-        shared: (&Arc<AtomicU64>, &Arc<Place>),
+        shared: (&Arc<AtomicU64>, &Arc<StubRow>),
     ) -> Stub {
         let behaviour = self.behaviour.take();
         let behaviour = behaviour.map(|behaviour| {
@@ -268,7 +268,7 @@ impl StubMapping {
         alternative: Alternative,
         id: StubId,
         insertion: u64,
-        shared: (&Arc<AtomicU64>, &Arc<Place>),
+        shared: (&Arc<AtomicU64>, &Arc<StubRow>),
     ) -> Option<Arc<Stub>> {
         if alternative.response.is_none() && alternative.delivery.is_none() {
             return None;

@@ -17,7 +17,7 @@ use crate::reader::Problems;
 use crate::reader::problem::StubProblem;
 use model::Model;
 use render::Renderer;
-use render::program::Part;
+use render::program::ProgramPiece;
 
 /// The names of all helpers.
 #[cfg(any(test, feature = "testing"))]
@@ -28,7 +28,7 @@ pub fn helper_names() -> impl Iterator<Item = &'static str> {
 /// A compiled template.
 #[derive(Debug, Clone)]
 pub struct Template {
-    parts: Vec<Part>,
+    parts: Vec<ProgramPiece>,
 }
 
 /// Why a template gives nothing for a request: its place and what went wrong.
@@ -60,15 +60,15 @@ impl Template {
     /// A template that is this text.
     pub fn text(text: &str) -> Self {
         Self {
-            parts: vec![Part::Text(text.to_owned())],
+            parts: vec![ProgramPiece::Text(text.to_owned())],
         }
     }
 
     /// Whether it gives this text for every request. One with a comment does not give its own.
     pub fn gives(&self, text: &str) -> bool {
         let left = self.parts.iter().try_fold(text, |left, part| match part {
-            Part::Text(own) => left.strip_prefix(own.as_str()),
-            Part::Output(_) | Part::Block(_) => None,
+            ProgramPiece::Text(own) => left.strip_prefix(own.as_str()),
+            ProgramPiece::Output(_) | ProgramPiece::Block(_) => None,
         });
         left == Some("")
     }

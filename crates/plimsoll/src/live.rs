@@ -8,6 +8,7 @@ mod lines;
 
 use board::Board;
 use lines::Lines;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::units::format_number;
 use plimsoll_lab::{Ahead, Numbered, Progress, SecondProgress};
 use ratatui::backend::CrosstermBackend;
@@ -67,12 +68,9 @@ impl Live {
         if let Screen::Terminal(mut terminal) = self.screen {
             let top = terminal.get_frame().area().as_position();
             let cleared = terminal.clear();
-            if cleared
+            cleared
                 .and_then(|()| terminal.set_cursor_position(top))
-                .is_err()
-            {
-                // The terminal is gone; there is nothing to clear.
-            }
+                .ignored("the terminal is gone; there is nothing to clear");
         }
     }
 }

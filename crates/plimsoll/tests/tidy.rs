@@ -240,6 +240,30 @@ fn tests_do_not_sleep() {
     );
 }
 
+/// A comment is read alone, on hover: it names the thing.
+#[test]
+fn comments_say_what_a_thing_is() {
+    let roots = ["bench", "calibration", "crates", "fuzz", "testbed"];
+    let sources = roots.into_iter().flat_map(|root| files(root, &[".rs"]));
+    let mut riddles = Vec::new();
+    for (path, text) in sources {
+        for (index, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            let comment = ["/// ", "//! "]
+                .iter()
+                .find_map(|mark| comment.strip_prefix(mark));
+            let is_riddle = |said: &str| said.starts_with("What ") || said.starts_with("The same ");
+            if comment.is_some_and(is_riddle) {
+                riddles.push(format!("{path}:{}", index + 1));
+            }
+        }
+    }
+    none(
+        riddles,
+        "comments that begin with `What` or `The same`: name the thing",
+    );
+}
+
 #[test]
 fn prose_is_narrow_enough_to_read() {
     let pages = files("docs", &[".md"]).into_iter();

@@ -19,7 +19,7 @@ pub(super) struct Position {
 
 /// A position in seven bytes: three for the line, three for the column, one for the source.
 #[derive(Debug, Clone, Copy)]
-struct Place([u8; 7]);
+struct PackedPlace([u8; 7]);
 
 /// The last line and the last column that a place can name: no text that is parsed is longer.
 const LAST: u32 = 0xff_ffff;
@@ -28,7 +28,7 @@ const _: () = assert!(super::MAX_TEXT_BYTES <= LAST as usize + 1);
 /// How many sources a place can tell apart.
 pub(super) const MOST_SOURCES: usize = 256;
 
-impl Place {
+impl PackedPlace {
     fn of(position: Position) -> Self {
         let [_, line @ ..] = position.line.min(LAST).to_be_bytes();
         let [_, column @ ..] = position.column.min(LAST).to_be_bytes();
@@ -99,15 +99,15 @@ pub struct Node(Packed);
 
 #[derive(Debug, Clone)]
 enum Packed {
-    Null(Place),
-    Boolean(Place, bool),
-    Integer(Place, u64),
-    Negative(Place, i64),
-    Float(Place, f64),
-    Short(Place, u8, [u8; TEXT_ROOM]),
-    Long(Place, Box<str>),
-    Sequence(Place, Box<[Node]>),
-    Mapping(Place, Box<[Entry]>),
+    Null(PackedPlace),
+    Boolean(PackedPlace, bool),
+    Integer(PackedPlace, u64),
+    Negative(PackedPlace, i64),
+    Float(PackedPlace, f64),
+    Short(PackedPlace, u8, [u8; TEXT_ROOM]),
+    Long(PackedPlace, Box<str>),
+    Sequence(PackedPlace, Box<[Node]>),
+    Mapping(PackedPlace, Box<[Entry]>),
 }
 
 /// A node's content, to be looked at.
@@ -135,7 +135,7 @@ pub enum Value<'a> {
 #[derive(Debug, Clone)]
 pub struct Entry {
     key: Words<KEY_ROOM>,
-    key_at: Place,
+    key_at: PackedPlace,
     pub(super) node: Node,
 }
 
@@ -143,7 +143,7 @@ impl Entry {
     pub(super) fn new(key: &str, key_at: Position, node: Node) -> Self {
         Self {
             key: Words::of(key),
-            key_at: Place::of(key_at),
+            key_at: PackedPlace::of(key_at),
             node,
         }
     }
@@ -185,27 +185,27 @@ impl Entry {
 
 impl Node {
     pub(super) fn null(at: Position) -> Self {
-        Self(Packed::Null(Place::of(at)))
+        Self(Packed::Null(PackedPlace::of(at)))
     }
 
     pub(super) fn boolean(at: Position, value: bool) -> Self {
-        Self(Packed::Boolean(Place::of(at), value))
+        Self(Packed::Boolean(PackedPlace::of(at), value))
     }
 
     pub(super) fn integer_of(at: Position, value: u64) -> Self {
-        Self(Packed::Integer(Place::of(at), value))
+        Self(Packed::Integer(PackedPlace::of(at), value))
     }
 
     pub(super) fn negative(at: Position, value: i64) -> Self {
-        Self(Packed::Negative(Place::of(at), value))
+        Self(Packed::Negative(PackedPlace::of(at), value))
     }
 
     pub(super) fn float(at: Position, value: f64) -> Self {
-        Self(Packed::Float(Place::of(at), value))
+        Self(Packed::Float(PackedPlace::of(at), value))
     }
 
     pub(super) fn text(at: Position, text: &str) -> Self {
-        let at = Place::of(at);
+        let at = PackedPlace::of(at);
         Self(match short(text) {
             Some((length, bytes)) => Packed::Short(at, length, bytes),
             None => Packed::Long(at, text.into()),
@@ -214,11 +214,17 @@ impl Node {
 
     /// Collections are shrunk to their items: a tree of many small ones would else be several times as large.
     pub(super) fn sequence(at: Position, items: Vec<Self>) -> Self {
-        Self(Packed::Sequence(Place::of(at), items.into_boxed_slice()))
+        Self(Packed::Sequence(
+            PackedPlace::of(at),
+            items.into_boxed_slice(),
+        ))
     }
 
     pub(super) fn mapping(at: Position, entries: Vec<Entry>) -> Self {
-        Self(Packed::Mapping(Place::of(at), entries.into_boxed_slice()))
+        Self(Packed::Mapping(
+            PackedPlace::of(at),
+            entries.into_boxed_slice(),
+        ))
     }
 
     /// The node's content.
@@ -272,7 +278,7 @@ impl Node {
             Packed::Sequence(_, items) => items.iter_mut().for_each(|item| item.relocate(at)),
             Packed::Mapping(_, entries) => {
                 for entry in entries {
-                    entry.key_at = Place::of(at);
+                    entry.key_at = PackedPlace::of(at);
                     entry.node.relocate(at);
                 }
             }
@@ -287,7 +293,7 @@ impl Node {
         | Packed::Long(place, _)
         | Packed::Sequence(place, _)
         | Packed::Mapping(place, _)) = &mut self.0;
-        *place = Place::of(at);
+        *place = PackedPlace::of(at);
     }
 
     /// The position of the value at `path`, or, for a mapping or list inside a mapping, of its key: the first line of a

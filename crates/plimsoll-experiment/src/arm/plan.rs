@@ -139,7 +139,7 @@ fn body<E>(
 
 /// Where the file says what is not a step's own.
 #[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
+pub(super) struct WrittenPlaces<'a> {
     /// By scenario: where its load is written, the common one first ...
     pub(super) stacks: &'a [Vec<Layer<'a>>],
     /// ... and which part of it where.
@@ -160,7 +160,7 @@ fn host_of(authority: &str) -> &str {
 }
 
 /// Lets the generator itself judge the arm's plan, and says where in the file each of its complaints belongs.
-pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
+pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: WrittenPlaces<'_>) {
     // A key is read before the load, and judged as it is.
     let key = |reference: &Reference| {
         let held = loader.held(reference);
@@ -176,7 +176,12 @@ pub(super) fn check(loader: &mut Loader<'_>, arm: &Arm, places: Places<'_>) {
 }
 
 /// Where in the file a place of the plan is written.
-fn written_at(loader: &Loader<'_>, place: PlanPlace, arm: &Arm, places: Places<'_>) -> Pointer {
+fn written_at(
+    loader: &Loader<'_>,
+    place: PlanPlace,
+    arm: &Arm,
+    places: WrittenPlaces<'_>,
+) -> Pointer {
     let common = Layers::new(&places.stacks[0]);
     let numbered = |list: &[Pointer], index: usize| list.get(index).cloned();
     match place {

@@ -7,7 +7,7 @@ use plimsoll_load::plan::{Crowd, Load, Profile, Spacing, Span, Stretch};
 
 use super::layers::{Layer, Layers};
 use super::stage::{Extent, Stage};
-use super::stage_kind::{self, Part};
+use super::stage_kind::{self, StageLoad};
 use super::written::Written;
 use crate::loader::Loader;
 use crate::wire::{
@@ -26,7 +26,7 @@ pub struct Arrivals {
 }
 
 /// A part of the load, with where its keys are.
-type Placed = (Part, Pointer);
+type Placed = (StageLoad, Pointer);
 
 /// `None`, with problems noted, when they cannot be had.
 pub fn convert(loader: &mut Loader<'_>, layers: Layers<'_>, warmup: Duration) -> Option<Arrivals> {
@@ -197,7 +197,7 @@ fn assemble(
 ) -> Option<Arrivals> {
     let is_closed = parts
         .iter()
-        .any(|(part, _)| matches!(part, Part::Closed(_)));
+        .any(|(part, _)| matches!(part, StageLoad::Closed(_)));
     let because = match (model, is_closed) {
         ("stages", true) => "stages of `users`".to_owned(),
         ("stages", false) => "stages of arrivals".to_owned(),
@@ -244,13 +244,13 @@ fn crowds(parts: Vec<Placed>, written: &mut Written) -> Vec<Crowd> {
     for (part, at) in parts {
         let before = crowds.len();
         match part {
-            Part::Closed(more) => crowds.extend(more),
-            Part::Nothing(length) => crowds.push(Crowd {
+            StageLoad::Closed(more) => crowds.extend(more),
+            StageLoad::Nothing(length) => crowds.push(Crowd {
                 from: 0,
                 to: 0,
                 length,
             }),
-            Part::Open(_) => {}
+            StageLoad::Open(_) => {}
         }
         written.note(&at, crowds.len() - before);
     }
@@ -262,9 +262,9 @@ fn stretches(parts: Vec<Placed>, written: &mut Written) -> Vec<Stretch> {
     for (part, at) in parts {
         let before = stretches.len();
         match part {
-            Part::Open(more) => stretches.extend(more),
-            Part::Nothing(length) => stretches.push(Profile::Nothing.lasting(length)),
-            Part::Closed(_) => {}
+            StageLoad::Open(more) => stretches.extend(more),
+            StageLoad::Nothing(length) => stretches.push(Profile::Nothing.lasting(length)),
+            StageLoad::Closed(_) => {}
         }
         written.note(&at, stretches.len() - before);
     }

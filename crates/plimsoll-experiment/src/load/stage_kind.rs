@@ -11,14 +11,14 @@ use crate::loader::Loader;
 use crate::wire::{StageWire, StaircaseWire};
 
 /// A stage's part of the load.
-pub(super) enum Part {
+pub(super) enum StageLoad {
     Open(Vec<Stretch>),
     Closed(Vec<Crowd>),
     /// Nothing, in either model.
     Nothing(Duration),
 }
 
-impl Part {
+impl StageLoad {
     pub(super) fn length(&self) -> Duration {
         let sum = |lengths: &mut dyn Iterator<Item = Duration>| {
             lengths.fold(Duration::ZERO, Duration::saturating_add)
@@ -55,7 +55,7 @@ fn kinds(wire: &StageWire) -> Vec<&'static str> {
 }
 
 /// `None`, with a problem noted, when it cannot be had.
-pub(super) fn convert(loader: &mut Loader<'_>, stage: &Stage<'_>) -> Option<Part> {
+pub(super) fn convert(loader: &mut Loader<'_>, stage: &Stage<'_>) -> Option<StageLoad> {
     let wire = stage.wire;
     match kinds(wire)[..] {
         [] => {
@@ -86,7 +86,7 @@ pub(super) fn convert(loader: &mut Loader<'_>, stage: &Stage<'_>) -> Option<Part
     }
     if let Some(users) = &wire.users {
         stage.refuse(loader, &["profile"], "`users`");
-        return users::convert(loader, stage, users).map(Part::Closed);
+        return users::convert(loader, stage, users).map(StageLoad::Closed);
     }
     if let Some(length) = wire.nothing {
         stage.refuse(
@@ -98,9 +98,9 @@ pub(super) fn convert(loader: &mut Loader<'_>, stage: &Stage<'_>) -> Option<Part
             loader.refuse(stage.at.key("nothing"), "must be longer than 0");
             return None;
         }
-        return Some(Part::Nothing(*length));
+        return Some(StageLoad::Nothing(*length));
     }
-    open(loader, stage).map(Part::Open)
+    open(loader, stage).map(StageLoad::Open)
 }
 
 fn open(loader: &mut Loader<'_>, stage: &Stage<'_>) -> Option<Vec<Stretch>> {

@@ -3,7 +3,7 @@
 use plimsoll_base::document::{Entries, Path as Pointer};
 use plimsoll_load::plan::{Action, Choice};
 
-use super::{Converter, Part, control};
+use super::{Converter, ScenarioPart, control};
 use crate::wire::ScenarioWire;
 
 /// How scenarios come to their iterations.
@@ -19,7 +19,7 @@ pub(super) fn convert(
     converter: &mut Converter<'_, '_>,
     wire: &Entries<ScenarioWire>,
     at: &Pointer,
-) -> Vec<Part> {
+) -> Vec<ScenarioPart> {
     if wire.0.is_empty() {
         let message = "names no scenario: write at least one, or `scenario` with its steps";
         converter.refuse(at, message);
@@ -50,14 +50,14 @@ pub(super) fn convert(
                 weight: wire.weight.unwrap_or(1),
                 actions,
             }),
-            Kind::Loads => parts.push(Part {
+            Kind::Loads => parts.push(ScenarioPart {
                 name: name.to_owned(),
                 program: actions,
             }),
         }
     }
     if kind == Kind::Weights {
-        parts.push(Part::main(vec![Action::Mix(choices)]));
+        parts.push(ScenarioPart::main(vec![Action::Mix(choices)]));
     }
     parts
 }

@@ -6,7 +6,7 @@ use plimsoll_load::plan::{self, Action, Expression, Follow, Span};
 use super::body::{self, Body};
 use super::{Converter, Step, check, extract, headers};
 use crate::loader::Loader;
-use crate::template::{Part, Template};
+use crate::template::{Template, TemplatePart};
 use crate::wire::{AuthWire, StepWire};
 
 /// Characters of a name.
@@ -210,9 +210,9 @@ fn authorization(
                 );
             }
             let parts = credentials.parts().iter().map(|part| match part {
-                Part::Literal(text) => Expression::Text(text.clone()),
-                Part::Reference(reference) => Expression::Reference(reference.clone()),
-                Part::Value(expression) => expression.clone(),
+                TemplatePart::Literal(text) => Expression::Text(text.clone()),
+                TemplatePart::Reference(reference) => Expression::Reference(reference.clone()),
+                TemplatePart::Value(expression) => expression.clone(),
             });
             let joined = Expression::Call {
                 function: "base64".to_owned(),

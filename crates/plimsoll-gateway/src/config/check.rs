@@ -14,8 +14,8 @@ use super::Surroundings;
 use super::wire::upstreams::UpstreamBlock;
 use super::wire::{GatewayFile, LimitsBlock, UnderscoresWord};
 use super::{
-    AdminConfig, ConnectionLimits, EndpointConfig, GatewayConfig, Http2, ListenerConfig, Nameless,
-    Places, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
+    AdminConfig, ConnectionLimits, DeferredPlaces, EndpointConfig, GatewayConfig, Http2,
+    ListenerConfig, Nameless, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::answering::error_format::ErrorFormat;
 use crate::messages::forwarded::Network;
@@ -35,7 +35,7 @@ pub(super) struct Checker<'a> {
     problems: Vec<Problem>,
     /// How many there are beyond [`MOST_PROBLEMS`]: each is looked for from the top of the document.
     further: usize,
-    found: secrets::Found,
+    found: secrets::FoundSecrets,
 }
 
 impl Checker<'_> {
@@ -87,7 +87,7 @@ pub(super) fn check(
         around,
         problems: Vec::new(),
         further: 0,
-        found: secrets::Found::default(),
+        found: secrets::FoundSecrets::default(),
     };
     let c = &mut checker;
     let secrets_block = wire.secrets.take();
@@ -139,7 +139,7 @@ pub(super) fn check(
         // After all that may want one.
         keeping: secrets::keeping(c, secrets_block.as_ref()),
         notes: Vec::new(),
-        places: Places {
+        places: DeferredPlaces {
             admin: document.problem("admin.address", ""),
             analytics: document.problem("analytics", ""),
             tracing: document.problem("tracing", ""),

@@ -1,4 +1,4 @@
-//! What is recorded of the requests of one route.
+//! Settings of what is recorded of the requests of one route.
 
 /// Recording of the requests of one route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

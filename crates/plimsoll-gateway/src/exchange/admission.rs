@@ -14,7 +14,7 @@ use crate::routing::outgoing::upgrade;
 use crate::routing::outgoing::{Origin, Target};
 use crate::routing::service::{Route, Service};
 use crate::shard::client::{Client, Scratch};
-use crate::shard::client_context::{ClientContext, Place};
+use crate::shard::client_context::{ClientContext, ShardPlace};
 use crate::shard::mirror::Mirror;
 use plimsoll_http::prefix;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
@@ -260,7 +260,7 @@ fn destination(
         Serves::Control => None,
     };
     match (place, &service.sharding) {
-        (Some(Place::In(assignment)), Some(sharding)) => {
+        (Some(ShardPlace::In(assignment)), Some(sharding)) => {
             let shards = &sharding.map.shards;
             let shard = assignment.shard;
             let mirror = match assignment.moving {
@@ -287,8 +287,10 @@ fn destination(
                 mirror,
             })
         }
-        (Some(Place::Nowhere(reason)), _) => Err(refused(Some(index), Answer::new(403, &**reason))),
-        (None | Some(Place::Unasked), _) | (Some(Place::In(_)), None) => {
+        (Some(ShardPlace::Nowhere(reason)), _) => {
+            Err(refused(Some(index), Answer::new(403, &**reason)))
+        }
+        (None | Some(ShardPlace::Unasked), _) | (Some(ShardPlace::In(_)), None) => {
             let answer = Answer::new(401, "this route needs a client certificate");
             let scheme = "ClientCertificate".to_owned();
             Err(refused(

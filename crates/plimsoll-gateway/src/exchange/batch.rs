@@ -48,7 +48,7 @@ pub(super) async fn serve(
         let keep = may_discard_body(client);
         return answer(shard, service, client, nothing, keep, progress).await;
     }
-    let Some(_place) = Place::take(&shard.batches, client.client_prefix()) else {
+    let Some(_place) = BatchSlot::take(&shard.batches, client.client_prefix()) else {
         let told = batch::refusal(503, "too many batches at a time");
         let keep = may_discard_body(client);
         return answer(shard, service, client, told, keep, progress).await;
@@ -83,12 +83,12 @@ const GONE: Ended = Ended {
 };
 
 /// One of the batches that may be under way.
-struct Place<'a> {
+struct BatchSlot<'a> {
     taken: &'a RefCell<Vec<IpAddr>>,
     address: IpAddr,
 }
 
-impl<'a> Place<'a> {
+impl<'a> BatchSlot<'a> {
     fn take(taken: &'a RefCell<Vec<IpAddr>>, address: IpAddr) -> Option<Self> {
         let mut all = taken.borrow_mut();
         let own = all.iter().filter(|own| **own == address).count();
@@ -99,7 +99,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for BatchSlot<'_> {
     fn drop(&mut self) {
         let mut all = self.taken.borrow_mut();
         let place = all.iter().position(|own| *own == self.address);

@@ -13,7 +13,7 @@ use crate::shard::client::Client;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::{Framing, fields};
 use plimsoll_records::tracing::Context;
-use plimsoll_records::{Part, Words};
+use plimsoll_records::{RecordWord, Words};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ pub(super) fn draft(
     let mut words = std::mem::take(&mut client.scratch.words);
     words.clear();
     let head = client.connection.requests.head();
-    words.put(Part::Method, &client.scratch.method);
+    words.put(RecordWord::Method, &client.scratch.method);
     // Only paths with parameters and details have what may be a secret.
     let secrecy = || Secrecy {
         key_field: (route.and_then(|route| route.key_field.as_ref()))
@@ -83,13 +83,13 @@ pub(super) fn draft(
         added: Arc::clone(&service.redacted),
     };
     match client.scratch.path.contains(';') {
-        true => words.put(Part::Path, &secrecy().path(&client.scratch.path)),
-        false => words.put(Part::Path, &client.scratch.path),
+        true => words.put(RecordWord::Path, &secrecy().path(&client.scratch.path)),
+        false => words.put(RecordWord::Path, &client.scratch.path),
     }
     if span.is_some() || spec.is_some_and(|spec| spec.wide) {
-        words.put(Part::Host, head.authority());
+        words.put(RecordWord::Host, head.authority());
         let agent = head.fields().get("user-agent").unwrap_or_default();
-        words.put(Part::Agent, &String::from_utf8_lossy(agent));
+        words.put(RecordWord::Agent, &String::from_utf8_lossy(agent));
         put_address(&mut words, client);
         if let Some((hash, route)) = caller.session.zip(route) {
             put_session(&mut words, hash, route);
@@ -130,14 +130,14 @@ fn put_address(words: &mut Words, client: &Client) {
     let forwarded = fields::list(head.fields(), "x-forwarded-for").last();
     let said = forwarded.filter(|_| client.trusted);
     match said.and_then(|said| std::str::from_utf8(said).ok()) {
-        Some(said) => words.put(Part::Peer, said),
-        None => words.put(Part::Peer, &client.peer),
+        Some(said) => words.put(RecordWord::Peer, said),
+        None => words.put(RecordWord::Peer, &client.peer),
     }
 }
 
 /// The key's hash, and what its session says of it.
 fn put_session(words: &mut Words, hash: KeyHash, route: &Route) {
-    words.put(Part::Key, &hash.to_hex());
+    words.put(RecordWord::Key, &hash.to_hex());
     let store = route.policies.iter().find_map(|policy| match policy {
         Policy::Session(session) => Some(&session.keys),
         Policy::Token(token) => Some(&token.session.keys),
@@ -146,7 +146,7 @@ fn put_session(words: &mut Words, hash: KeyHash, route: &Route) {
     let Some(store) = store else { return };
     store.with(hash, |key| {
         if let Some(alias) = key.own("alias").and_then(Value::as_str) {
-            words.put(Part::Alias, alias);
+            words.put(RecordWord::Alias, alias);
         }
         for policy in key.policies() {
             words.tag("pol-", policy);

@@ -132,7 +132,7 @@ async fn attempts(
         let pooled = || pooled(&slot, under.generation.service.timings, progress);
         let pooled = if retrying { None } else { pooled() };
         let found = find(&slot, pooled, metrics, progress).await;
-        let Found {
+        let Dialled {
             mut connection,
             reused,
         } = match found {
@@ -236,7 +236,7 @@ fn pooled(slot: &Slot<'_>, timings: Timings, progress: &Progress) -> Option<Box<
 }
 
 /// A connection to an endpoint.
-struct Found {
+struct Dialled {
     connection: Box<TcpClient>,
     /// It has carried an exchange before.
     reused: bool,
@@ -248,7 +248,7 @@ async fn find(
     pooled: Option<Box<TcpClient>>,
     metrics: &UpstreamMetrics,
     progress: &Progress,
-) -> Result<Found, DialError> {
+) -> Result<Dialled, DialError> {
     let reused = pooled.is_some();
     let connection = match pooled {
         Some(connection) => connection,
@@ -270,7 +270,7 @@ async fn find(
         false => &metrics.connections_new,
     };
     used.add(1);
-    Ok(Found { connection, reused })
+    Ok(Dialled { connection, reused })
 }
 
 async fn new_connection(slot: &Slot<'_>, progress: &Progress) -> Result<Box<TcpClient>, DialError> {

@@ -1,4 +1,4 @@
-//! What of a message is not recorded, because it proves who somebody is or stands for it: by the names of fields and of parameters.
+//! Parts of a message that are not recorded, because they prove who somebody is or stand for it: by the names of fields and of parameters.
 //!
 //! A name is secret as a whole, or by a word of it: words end at `-`, `_`, `.` and where capitals begin. Names of parameters are compared as
 //! servers read them: decoded, whatever their case and separators, and also as a part of a nested name (`user[password]`). Where servers
@@ -97,10 +97,10 @@ const URLS: [&str; 8] = [
     "x-rewrite-url",
     "x-forwarded-uri",
 ];
-/// What stands in their place.
+/// Text in their place.
 const REDACTED: &[u8] = b"[redacted]";
 
-/// What names are secret besides those that always are.
+/// Secret names besides those that always are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Secrecy {
     /// The field in which keys travel.
@@ -132,7 +132,7 @@ impl Secrecy {
         Cow::Owned(String::from_utf8_lossy(&segments.join(&b'/')).into_owned())
     }
 
-    /// What stands between two slashes: a name, and parameters behind it.
+    /// A piece between two slashes: a name, and parameters behind it.
     fn segment<'a>(&self, segment: &'a [u8]) -> Cow<'a, [u8]> {
         let Some(at) = segment.iter().position(|byte| *byte == b';') else {
             return Cow::Borrowed(segment);
@@ -170,7 +170,7 @@ impl Secrecy {
         parameters.collect::<Vec<_>>().join(&b'&')
     }
 
-    /// What stands between two `&`. Some servers see several parameters where it holds a `;`, others see one.
+    /// A piece between two `&`. Some servers see several parameters where it holds a `;`, others see one.
     fn parameter<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         let mut start = 0;
         for part in text.split(|byte| *byte == b';') {
@@ -253,7 +253,7 @@ fn octet(digits: &[u8]) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// What clients and servers prove themselves by.
+    /// Fields by which clients and servers prove who they are.
     const FIELDS: [&str; 22] = [
         "authorization",
         "proxy-authorization",

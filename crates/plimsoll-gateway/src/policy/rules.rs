@@ -27,7 +27,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
-    /// What no rule allows is denied.
+    /// Paths that no rule allows are denied.
     closed: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Rule {
     pub(crate) what: What,
 }
 
-/// What a rule is about.
+/// Subject of a rule.
 #[derive(Debug, Clone)]
 pub(crate) enum What {
     /// Answer at once.
@@ -56,7 +56,7 @@ pub(crate) enum What {
     ResponseFields(Arc<FieldEdits>),
 }
 
-/// What a request need not bring.
+/// Credentials and limits that a request is exempt from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exemption {
     /// No key is demanded and no limit counts.
@@ -65,7 +65,7 @@ pub(crate) enum Exemption {
     Key,
 }
 
-/// What the rules that match a request make of it.
+/// Combined effect of the rules that match a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effects {
     pub(crate) exempt: Option<Exemption>,
@@ -142,7 +142,7 @@ impl Rules {
         Ok(effects)
     }
 
-    /// What the request is exempt from; the first rule about access decides.
+    /// Exemptions of the request; the first rule about access decides.
     fn access(&self, matching: &[&What]) -> Result<Option<Exemption>, Answer> {
         for what in matching {
             match what {
@@ -191,7 +191,7 @@ mod tests {
     use plimsoll_http::Version;
     use plimsoll_http::prefix::covers;
 
-    /// What a rule for `/admin` makes of a GET of this path, which is normalised: the status that refuses it, or whether it is exempt.
+    /// Effect of a rule for `/admin` on a GET of this path, which is normalised: the status that refuses it, or whether it is exempt.
     fn judged(what: What, path: &str) -> Result<bool, u16> {
         let rules = Rules::new(
             vec![Rule {

@@ -12,7 +12,7 @@ use crate::keys::{KeyHash, KeyStore};
 use plimsoll_http::Fields;
 use std::sync::Arc;
 
-/// What one API demands of keys.
+/// Demands of one API on keys.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionPolicy {
     /// The field that carries the key.
@@ -21,7 +21,7 @@ pub(crate) struct SessionPolicy {
     pub(crate) api: Box<str>,
     /// Policies of others open nothing here.
     pub(crate) organisation: Box<str>,
-    /// What is shorter is no key.
+    /// Shortest text that is a key.
     pub(crate) shortest: usize,
     pub(crate) keys: Arc<KeyStore>,
     pub(crate) counts: Counts,
@@ -138,7 +138,7 @@ impl SessionPolicy {
         spent.map_err(Unwanted::Exceeded)
     }
 
-    /// What the client is told.
+    /// Message for the client.
     pub(crate) fn answer(&self, unwanted: Unwanted) -> Answer {
         let scheme = match self.header.eq_ignore_ascii_case("authorization") {
             true => "Bearer",

@@ -29,14 +29,14 @@ use std::sync::Arc;
 /// How often a session is looked at that others change meanwhile.
 const TRIES: usize = 8;
 
-/// What one API demands of tokens.
+/// Demands of one API on tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenPolicy {
     pub(crate) session: SessionPolicy,
     pub(crate) rules: Arc<TokenRules>,
 }
 
-/// What is read in a token, and what it is held against.
+/// Claims that are read in a token, and the rules they are held against.
 #[derive(Debug)]
 pub(crate) struct TokenRules {
     pub(crate) key: VerifyingKey,
@@ -47,7 +47,7 @@ pub(crate) struct TokenRules {
     pub(crate) policy: String,
     /// Policies of tokens that name none. The first must be there.
     pub(crate) defaults: Vec<String>,
-    /// What sessions are called.
+    /// Names of sessions.
     pub(crate) form: Form,
     /// Whether they are listed by what they are called, and not by a hash of it.
     pub(crate) listed: bool,
@@ -81,7 +81,7 @@ struct Bearer {
 }
 
 /// A session that was looked at.
-enum Seen {
+enum SeenSession {
     /// It was charged.
     Fits(Result<Option<crate::keys::allowance::Left>, Unwanted>),
     /// It expires before the token.
@@ -99,7 +99,7 @@ impl TokenPolicy {
         self.pass(value, now)
     }
 
-    /// The same of who shows this value of the field.
+    /// Status and message for whoever shows this value of the field.
     fn pass(&self, value: &[u8], now: u64) -> Result<Identified, Refused> {
         let moment = self.session.moment(now);
         let bearer = self.bearer(value, moment.unix)?;
@@ -108,15 +108,15 @@ impl TokenPolicy {
         for _ in 0..TRIES {
             let look = |key: &Key| self.look(key, &bearer, moment);
             match keys.with(hash, look).flatten() {
-                Some(Seen::Fits(judged)) => {
+                Some(SeenSession::Fits(judged)) => {
                     let left = judged.map_err(Refused::Session)?;
                     return Ok(self.session.identified(hash, left));
                 }
-                Some(Seen::Leaderless) => return Err(Refused::UnknownPolicy),
-                Some(Seen::Early(expires)) => {
+                Some(SeenSession::Leaderless) => return Err(Refused::UnknownPolicy),
+                Some(SeenSession::Early(expires)) => {
                     keys.put_off(hash, expires.max(bearer.expires));
                 }
-                Some(Seen::Other(terms, session)) => {
+                Some(SeenSession::Other(terms, session)) => {
                     let session = self.changed(*session, &bearer)?;
                     let is_same =
                         |key: Option<&Key>| key.is_some_and(|key| Arc::ptr_eq(key.terms(), &terms));
@@ -181,21 +181,21 @@ impl TokenPolicy {
         key: &Key,
         bearer: &Bearer,
         now: crate::keys::allowance::Moment,
-    ) -> Option<Seen> {
+    ) -> Option<SeenSession> {
         if key.has_left(now.unix) {
             return None;
         }
         if key.policies() != bearer.policies {
             let session = Box::new(key.shared());
-            return Some(Seen::Other(Arc::clone(key.terms()), session));
+            return Some(SeenSession::Other(Arc::clone(key.terms()), session));
         }
         if key.expires < bearer.expires {
-            return Some(Seen::Early(key.expires));
+            return Some(SeenSession::Early(key.expires));
         }
         if !key.effective().has_first {
-            return Some(Seen::Leaderless);
+            return Some(SeenSession::Leaderless);
         }
-        Some(Seen::Fits(self.session.judge(key, now)))
+        Some(SeenSession::Fits(self.session.judge(key, now)))
     }
 
     /// The session of somebody who was never seen.
@@ -225,7 +225,7 @@ impl TokenPolicy {
         self.read(&session, expires, bearer)
     }
 
-    /// The same of somebody whose token stands for other policies now. What else the session says stays.
+    /// The session of somebody whose token stands for other policies now; its other fields stay.
     fn changed(
         &self,
         mut session: Map<String, Value>,
@@ -278,7 +278,7 @@ impl TokenPolicy {
         }
     }
 
-    /// What the client is told: Tyk's words, as there are tokens in Tyk's files alone.
+    /// Message for the client: Tyk's words, as there are tokens in Tyk's files alone.
     pub(crate) fn answer(&self, refused: Refused) -> Answer {
         let denied = |why: &str| format!("Key not authorized: {why}");
         match refused {
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a token with these claims, so many seconds after the start.
+    /// Outcome of a token with these claims, so many seconds after the start.
     fn told(policy: &TokenPolicy, claims: Value, after: u64) -> &'static str {
         let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
         let message = format!(

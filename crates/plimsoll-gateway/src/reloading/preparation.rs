@@ -1,4 +1,4 @@
-//! What a configuration needs before anything is served by it, at start and at every reload: its sockets, its endpoints'
+//! Resources that a configuration needs before anything is served by it, at start and at every reload: its sockets, its endpoints'
 //! addresses, room for its clients; and what its operator is told of it.
 
 use crate::config::{EndpointConfig, GatewayConfig, Nameless, UpstreamConfig, UpstreamTls};

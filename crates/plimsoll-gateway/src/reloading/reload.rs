@@ -19,6 +19,7 @@ use crate::reloading::preparation::{
     open, resolve, room_for_clients, tell_of_insecure, tell_of_nameless,
 };
 use plimsoll_base::document::Problems;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::log::Log;
 use plimsoll_http::otlp::Endpoint;
 use plimsoll_records::AnalyticsConfig;
@@ -33,7 +34,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// Reloads that may wait for the one before; further ones are told to come back.
 pub(crate) const WAITING: usize = 16;
 
-/// What a shard is told.
+/// Message to a shard.
 #[derive(Debug)]
 pub(crate) enum Message {
     Change(Change),
@@ -49,7 +50,7 @@ pub(crate) struct Unfinished {
     pub(crate) count: u32,
 }
 
-/// What a shard gets from a reload.
+/// A shard's part of a reload.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) blueprint: Arc<Blueprint>,
@@ -62,7 +63,7 @@ pub(crate) struct Change {
 /// Somebody who wants the configuration read anew, and to know what came of it.
 pub(crate) type Asked = oneshot::Sender<Result<Loaded, Refusal>>;
 
-/// What a reload has led to.
+/// Outcome of a reload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loaded {
     /// The generation that every shard serves by.
@@ -74,7 +75,7 @@ pub(crate) struct Loaded {
 /// Why a configuration was not taken over.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// What is written is wrong.
+    /// The configuration is invalid.
     Invalid(Problems),
     /// It cannot be carried out: an address is taken, a name has none.
     Impossible(GatewayError),
@@ -128,7 +129,7 @@ pub(crate) struct Reloader {
     pub(crate) source: Source,
     pub(crate) origin: Origin,
     pub(crate) log: Log,
-    /// What cannot change while the gateway runs.
+    /// Changes that need a restart.
     pub(crate) fixed: Fixed,
     /// ListenerSet that are open.
     pub(crate) listeners: Vec<ListenerId>,
@@ -165,10 +166,11 @@ impl Alone {
     }
 
     async fn becomes_so(&mut self) {
-        if let Some(alone) = &mut self.0
-            && alone.wait_for(|alone| *alone).await.is_err()
-        {
-            // Nobody can say it any more.
+        if let Some(alone) = &mut self.0 {
+            alone
+                .wait_for(|alone| *alone)
+                .await
+                .ignored("nobody can say it any more");
         }
     }
 }
@@ -191,7 +193,7 @@ impl Fixed {
         }
     }
 
-    /// What may change all the same: the passwords of sinks.
+    /// Changes that are allowed all the same: the passwords of sinks.
     fn renew_passwords(&self, next: &GatewayConfig) {
         if let (Some(own), Some(next)) = (&self.analytics, &next.analytics) {
             own.renew_passwords(next);
@@ -233,10 +235,10 @@ impl Reloader {
             // Also of those that were opened for a configuration which was refused then.
             self.sockets.keep(&self.listeners);
             self.tell(&result);
-            if let Some(asker) = asker
-                && asker.send(result).is_err()
-            {
-                // The client has gone; the log has it.
+            if let Some(asker) = asker {
+                asker
+                    .send(result)
+                    .ignored("the client has gone; the log has it");
             }
         }
     }

@@ -105,9 +105,10 @@ impl Shard {
                 Some(ended) = clients.join_next_with_id(), if !clients.is_empty() => self.on_closed(&clients, ended),
                 Some(message) = changes.recv() => match message {
                     Message::Change(change) => result = self.change(change, &mut entrances).await,
-                    Message::Ask(generation, reply) => if reply.send(self.changing_before(generation)).is_err() {
-                        // Whoever asked has gone.
-                    },
+                    Message::Ask(generation, reply) => {
+                        let changing = self.changing_before(generation);
+                        reply.send(changing).ignored("whoever asked has gone");
+                    }
                 },
                 _ = tick.tick() => self.tick(),
                 _ = stopped(&mut stop), if leaves.is_none() => {

@@ -11,7 +11,7 @@ use crate::listening::listener_id::ListenerId;
 use crate::messages::http2::NO_ROOM;
 use crate::metrics::TooMany;
 use crate::shard::client::Client;
-use crate::shard::{Place, Shard};
+use crate::shard::{LimitShare, Shard};
 use http2::Caller;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::server::{Begun, DrainBegins, Handshake, Head, Spoken, secure};
@@ -38,7 +38,7 @@ pub(crate) async fn serve(
     shard: Rc<Shard>,
     stream: Stream,
     accepted: Option<Instant>,
-    _place: Place,
+    _place: LimitShare,
 ) {
     let now = Instant::now();
     let Ok(mut client) = Client::new(&shard.current(), stream, now) else {
@@ -54,7 +54,7 @@ pub(crate) async fn serve_secured(
     stream: TcpStream,
     listener_id: Rc<ListenerId>,
     accepted: Option<Instant>,
-    _place: Place,
+    _place: LimitShare,
 ) {
     let generation = shard.current();
     let entrance = generation.service.entrance(&listener_id.name);

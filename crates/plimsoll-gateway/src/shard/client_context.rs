@@ -14,14 +14,14 @@ use plimsoll_http::tls::CertificateDer;
 /// A client that has shown a certificate.
 #[derive(Debug)]
 pub(crate) struct ClientContext {
-    pub(crate) place: Place,
+    pub(crate) place: ShardPlace,
     /// Header fields about the certificate, ready to be sent.
     pub(crate) fields: Vec<u8>,
 }
 
 /// Where requests of a client belong on a route that goes by shard.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum ShardPlace {
     /// There is no such route.
     Unasked,
     /// It has none, for this reason.
@@ -40,29 +40,29 @@ impl ClientContext {
                 fields: fields(&certificate, own, between, &service.certificate_fields),
             },
             Err(error) => Self {
-                place: Place::Nowhere(format!("your certificate {error}").into()),
+                place: ShardPlace::Nowhere(format!("your certificate {error}").into()),
                 fields: Vec::new(),
             },
         })
     }
 }
 
-fn place(certificate: &Certificate, service: &Service) -> Place {
+fn place(certificate: &Certificate, service: &Service) -> ShardPlace {
     let Some(sharding) = &service.sharding else {
-        return Place::Unasked;
+        return ShardPlace::Unasked;
     };
     let identity = match Identity::of(certificate, &sharding.order) {
         Ok(identity) => identity,
-        Err(error) => return Place::Nowhere(error.to_string().into()),
+        Err(error) => return ShardPlace::Nowhere(error.to_string().into()),
     };
     assigned(&sharding.map, &identity)
 }
 
 /// Where the map puts an identity.
-pub(crate) fn assigned(map: &ShardMap, identity: &Identity) -> Place {
+pub(crate) fn assigned(map: &ShardMap, identity: &Identity) -> ShardPlace {
     match map.find(identity) {
-        Some(assignment) => Place::In(assignment),
-        None => Place::Nowhere(format!("no shard is assigned to {identity}").into()),
+        Some(assignment) => ShardPlace::In(assignment),
+        None => ShardPlace::Nowhere(format!("no shard is assigned to {identity}").into()),
     }
 }
 

@@ -10,15 +10,15 @@ const HELD: u32 = 1000;
 pub(crate) struct Held(Cell<u32>);
 
 /// A place among them, until it is dropped.
-pub(crate) struct Place<'a>(&'a Cell<u32>);
+pub(crate) struct HeldSlot<'a>(&'a Cell<u32>);
 
 impl Held {
     /// A place for one more, if there is one.
-    pub(crate) fn place(&self) -> Option<Place<'_>> {
+    pub(crate) fn place(&self) -> Option<HeldSlot<'_>> {
         let held = self.0.get();
         (held < HELD).then(|| {
             self.0.set(held + 1);
-            Place(&self.0)
+            HeldSlot(&self.0)
         })
     }
 
@@ -28,7 +28,7 @@ impl Held {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for HeldSlot<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }

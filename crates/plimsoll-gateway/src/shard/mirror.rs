@@ -107,20 +107,20 @@ impl Mirrors {
         Begun { fate, place }
     }
 
-    fn place(&self, most: u32) -> Option<Place> {
+    fn place(&self, most: u32) -> Option<MirrorSlot> {
         let count = self.count.get();
         (count < most).then(|| {
             self.count.set(count + 1);
-            Place(Rc::clone(&self.count))
+            MirrorSlot(Rc::clone(&self.count))
         })
     }
 }
 
 /// A copy's place among them, until it is dropped.
 #[derive(Debug)]
-struct Place(Rc<Cell<u32>>);
+struct MirrorSlot(Rc<Cell<u32>>);
 
-impl Drop for Place {
+impl Drop for MirrorSlot {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
@@ -184,7 +184,7 @@ impl Drop for Fate {
 /// A copy of a request whose exchange is under way; without a place it is not made.
 pub(crate) struct Begun {
     fate: Fate,
-    place: Option<Place>,
+    place: Option<MirrorSlot>,
 }
 
 /// A request that was answered, for another upstream.
@@ -203,7 +203,7 @@ pub(crate) struct Copied {
     status: u16,
     /// It may change data.
     unfinished: Option<Unfinished>,
-    _place: Place,
+    _place: MirrorSlot,
 }
 
 /// A request as it went to the shard that the client's data is in.

@@ -19,8 +19,9 @@ use crate::answering::overrides::Overrides;
 use crate::clients::identity::Kind;
 use crate::config::UpstreamTls;
 use crate::config::{
-    Balance, ConnectionLimits, GatewayConfig, ListenerConfig, Nameless, Places, RateLimitConfig,
-    Recording, RetryConfig, RouteConfig, Serves, Spoken, Timeouts, Timings, UpstreamConfig,
+    Balance, ConnectionLimits, DeferredPlaces, GatewayConfig, ListenerConfig, Nameless,
+    RateLimitConfig, Recording, RetryConfig, RouteConfig, Serves, Spoken, Timeouts, Timings,
+    UpstreamConfig,
 };
 use crate::messages::expiry::Expiry;
 use crate::messages::path;
@@ -137,7 +138,7 @@ pub(super) fn compile(
         }),
         control: None,
         notes: Vec::new(),
-        places: Places::nowhere(),
+        places: DeferredPlaces::nowhere(),
     };
     problems.or_ok(config)
 }

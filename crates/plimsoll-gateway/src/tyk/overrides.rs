@@ -54,7 +54,7 @@ pub(super) struct Compiled {
 }
 
 /// A place that a rule is listed under.
-enum Place {
+enum OverrideKey {
     Exact(u16),
     Hundred(u16),
 }
@@ -76,17 +76,17 @@ pub(super) fn compile(wire: Option<&Wire>) -> Compiled {
             .filter_map(|(index, rule)| compiled.rule(&at.index(index), rule))
             .collect();
         match place {
-            Place::Exact(status) => compiled.level.exact.insert(status, rules),
-            Place::Hundred(digit) => compiled.level.hundreds.insert(digit, rules),
+            OverrideKey::Exact(status) => compiled.level.exact.insert(status, rules),
+            OverrideKey::Hundred(digit) => compiled.level.hundreds.insert(digit, rules),
         };
     }
     compiled
 }
 
-fn place(key: &str) -> Option<Place> {
+fn place(key: &str) -> Option<OverrideKey> {
     match key.as_bytes() {
-        [digit @ b'0'..=b'9', b'x', b'x'] => Some(Place::Hundred(u16::from(digit - b'0'))),
-        [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9'] => key.parse().ok().map(Place::Exact),
+        [digit @ b'0'..=b'9', b'x', b'x'] => Some(OverrideKey::Hundred(u16::from(digit - b'0'))),
+        [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9'] => key.parse().ok().map(OverrideKey::Exact),
         _ => None,
     }
 }

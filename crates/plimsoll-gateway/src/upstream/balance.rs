@@ -8,7 +8,7 @@ mod peak_ewma;
 mod round_robin;
 
 use crate::config::Balance;
-use consistent_hash::Places;
+use consistent_hash::EndpointHashes;
 use peak_ewma::Latencies;
 use plimsoll_base::random::{Draw, Stream};
 use std::cell::{Cell, RefCell};
@@ -30,7 +30,7 @@ pub(super) enum Balancer {
         latencies: RefCell<Latencies>,
         draw: RefCell<Draw>,
     },
-    ConsistentHash(Places),
+    ConsistentHash(EndpointHashes),
 }
 
 impl Balancer {
@@ -45,7 +45,7 @@ impl Balancer {
                 latencies: RefCell::new(Latencies::new(names.len())),
                 draw: RefCell::new(Draw::new(shard as u64, Stream::Endpoints, 0)),
             },
-            Balance::ConsistentHash(_) => Self::ConsistentHash(Places::new(names)),
+            Balance::ConsistentHash(_) => Self::ConsistentHash(EndpointHashes::new(names)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Making a connection to an endpoint: TCP, then TLS where that is spoken there, and why there is none.
 
-use super::place::Place;
+use super::place::EndpointPlace;
 use crate::config::Spoken;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::tls::Connector;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// Where an endpoint is, and what is spoken there.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
-    pub(super) place: Place,
+    pub(super) place: EndpointPlace,
     /// Secures a connection; none in plaintext.
     pub(super) connector: Option<Connector>,
     pub(super) spoken: Spoken,

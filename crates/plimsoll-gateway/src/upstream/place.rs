@@ -14,7 +14,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// Where an endpoint is, as one shard knows it.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum EndpointPlace {
     Known(SocketAddr),
     Awaited(Rc<Awaited>),
 }
@@ -29,7 +29,7 @@ pub(super) struct Awaited {
     next: Cell<Option<Instant>>,
 }
 
-impl Place {
+impl EndpointPlace {
     /// Place of an address that was found for a host, without brackets, and its port.
     pub(super) fn new(address: Option<SocketAddr>, host: &str, port: u16) -> Self {
         let awaited = || {

@@ -13,7 +13,7 @@ const DOCUMENT: &str = include_str!("../../../../docs/gateway.md");
 /// A path that is long.
 const LONG: &str = "/%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D%22%7D";
 
-/// What the `[PARSER]` section of the document says.
+/// The `[PARSER]` section of the document.
 #[derive(Clone, Copy)]
 struct Parser {
     time_key: &'static str,
@@ -144,7 +144,7 @@ const TARGETS: [&[u8]; 20] = [
     b"/a\nb",
 ];
 
-/// What a gateway prints in this form when clients send all of that.
+/// Lines that a gateway prints in this form when clients send all of that.
 fn printed(form: &str) -> Vec<u8> {
     let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     let analytics = format!("analytics: {{ stdout: true, form: {form} }}\n");

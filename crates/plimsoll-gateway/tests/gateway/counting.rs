@@ -17,7 +17,7 @@ fn upstream() -> Upstream {
     })
 }
 
-/// What such a file holds.
+/// Counters in such a file.
 pub fn totals(file: &Path) -> Totals {
     Totals::read(&std::fs::read(file).unwrap()).unwrap()
 }

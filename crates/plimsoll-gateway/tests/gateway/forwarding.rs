@@ -1,4 +1,4 @@
-//! What crosses the gateway and how heads change on the way: hop-by-hop rules, forwarding fields, loops, methods.
+//! Messages that cross the gateway and how heads change on the way: hop-by-hop rules, forwarding fields, loops, methods.
 
 use crate::support::{Gateway, Nobody, Upstream, field, to};
 

@@ -27,7 +27,7 @@ fn before(upstream: SocketAddr) -> Gateway {
     Gateway::before(upstream, "http2: {}\n")
 }
 
-/// The same before one of HTTP/2.
+/// A gateway before an upstream of HTTP/2.
 fn before_http2(upstream: SocketAddr) -> Gateway {
     let text = to(upstream).replace("\"] }", "\"], http2: true }");
     Gateway::start(&format!("{text}http2: {{ streams: 8 }}\n"))

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, mpsc};
 const REQUIRED: &str = "clients: required, ca: ca.pem, crl: ca.crl";
 const MIRRORING: &str =
     "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: mirroring } }]\n";
-/// The same, for more entries to follow.
+/// A configuration with a mirror, open for more entries to follow.
 const LISTED: &str =
     "exact:\n  - { uri: 'urn:ann', shard: eu, moving: { to: us, phase: mirroring } }\n";
 const FROZEN: &str = "exact: [{ uri: 'urn:ann', shard: eu, moving: { to: us, phase: frozen } }]\n";
 const MOVED: &str = "exact: [{ uri: 'urn:ann', shard: us }]\n";
 
-/// What an upstream was asked, in its order: method, path, body.
+/// Requests to an upstream, in their order: method, path, body.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 /// An upstream that answers with `status` and its name.
@@ -52,7 +52,7 @@ fn moving(realm: &Realm, at: [SocketAddr; 2], limits: &str) -> Gateway {
     moving_to(realm, at, "", limits)
 }
 
-/// The same, with more to say of the upstream `us`.
+/// A configuration with a mirror and more settings of the upstream `us`.
 fn moving_to(realm: &Realm, [eu, us]: [SocketAddr; 2], of_us: &str, limits: &str) -> Gateway {
     let text = map(1, MIRRORING);
     let mut files = realm.files.lock().unwrap();

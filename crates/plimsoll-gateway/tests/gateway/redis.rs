@@ -261,7 +261,7 @@ fn while_redis_stands_still_limits_hold_and_withdrawn_keys_stay_withdrawn() {
     assert_eq!(ask(&one, "/keyed/", "gone-key").status(), 403);
 }
 
-/// What is said in the stream of a key that was withdrawn.
+/// Entries in the stream of a key that was withdrawn.
 const WITHDRAWN: &str = "$1\r\nr\r\n$1\r\n2\r\n";
 
 #[test]
@@ -423,7 +423,7 @@ fn who_missed_changes_lets_go_of_keys_that_are_gone() {
     assert_eq!(ask(&late, "/keyed/", "kept-key").status(), 200);
 }
 
-/// What a key is called in Redis.
+/// Name of a key in Redis.
 fn hashed(key: &str) -> String {
     let digest = Sha256::digest(key);
     digest[..16]

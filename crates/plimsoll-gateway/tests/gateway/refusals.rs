@@ -85,7 +85,7 @@ fn before(
     address
 }
 
-/// What Redis answers.
+/// Answer of Redis.
 fn carried_out(server: &mut TcpStream, asked: &[u8]) -> Vec<u8> {
     server.write_all(asked).unwrap();
     let mut answer = vec![0; 1 << 16];
@@ -222,7 +222,7 @@ fn whoever_may_insert_alone_needs_a_table_and_no_right_to_make_it() {
     }
 }
 
-/// What a collector does with requests, and the ids of what it took.
+/// A collector's answers to requests, and the ids of those it took.
 #[derive(Default)]
 struct Collector {
     refuses: AtomicBool,

@@ -26,7 +26,7 @@ pub struct Gateway {
     stop: watch::Sender<bool>,
     log: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
-    /// What it reads when it reloads.
+    /// Configuration for its reloads.
     text: Arc<Mutex<String>>,
     printed: Arc<Mutex<Vec<u8>>>,
     files: Files,
@@ -55,7 +55,7 @@ pub fn read(text: &str, files: &Files) -> Result<GatewayConfig, Problems> {
     read_as("gateway.yaml", text, files)
 }
 
-/// The same under another name.
+/// A route under another name.
 pub fn read_as(name: &str, text: &str, files: &Files) -> Result<GatewayConfig, Problems> {
     let around = Surroundings {
         files: &|name| {
@@ -102,7 +102,7 @@ impl Gateway {
         Self::with_files(shards, text, &Files::default())
     }
 
-    /// The same with files that it names.
+    /// A gateway with files that it names.
     pub fn with_files(shards: usize, text: String, files: &Files) -> Self {
         let config = read(&text, files).unwrap_or_else(|e| panic!("{e}"));
         Self::run(shards, config, text, files)
@@ -167,7 +167,7 @@ impl Gateway {
         }
     }
 
-    /// What it has put on standard output.
+    /// Its standard output.
     pub fn printed(&self) -> Arc<Mutex<Vec<u8>>> {
         Arc::clone(&self.printed)
     }
@@ -185,7 +185,7 @@ impl Gateway {
         files.insert(name.to_owned(), content.as_bytes().to_vec());
     }
 
-    /// What the gateway is to read when it reloads.
+    /// Writes the configuration for the gateway's next reload.
     pub fn rewrite(&self, text: impl Into<String>) {
         *self.text.lock().unwrap() = text.into();
     }
@@ -196,7 +196,7 @@ impl Gateway {
             .ask("POST /reload HTTP/1.1\r\nHost: localhost\r\n\r\n")
     }
 
-    /// The same with this to read, which it is to take over.
+    /// Reloads with this configuration, which it is to take over.
     pub fn becomes(&self, text: impl Into<String>) {
         self.rewrite(text);
         let answer = self.reload();

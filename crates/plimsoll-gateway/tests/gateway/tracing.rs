@@ -21,7 +21,7 @@ pub fn collector(got: Sender<(String, Value)>) -> Upstream {
     })
 }
 
-/// What a collector is sent at this path, as OpenTelemetry's own messages read it.
+/// Messages that a collector gets at this path, as OpenTelemetry's own types read them.
 pub fn as_json(path: &str, request: &Message) -> Value {
     let media = request.field("content-type");
     assert_eq!(media, Some("application/x-protobuf"));
@@ -67,7 +67,7 @@ impl Traced {
         }
     }
 
-    /// What the upstream gets of a request with these fields.
+    /// Fields at the upstream of a request with these fields.
     fn ask(&self, fields: &str) -> Message {
         let request =
             format!("GET /a/b HTTP/1.1\r\nHost: shop\r\nUser-Agent: test\r\n{fields}\r\n");

@@ -35,7 +35,7 @@ fn listing() -> Upstream {
     })
 }
 
-/// What the upstream gets of these fields in a head, and of the same as trailers.
+/// Fields at the upstream of these fields in a head, and of the same as trailers.
 fn seen(gateway: &Gateway, fields: &str) -> [String; 2] {
     let head = format!("GET /api/x HTTP/1.1\r\nHost: a\r\nX-Key: k\r\n{fields}\r\n");
     let chunked = "Transfer-Encoding: chunked\r\nX-Key: k\r\n";
@@ -48,7 +48,7 @@ fn seen(gateway: &Gateway, fields: &str) -> [String; 2] {
     })
 }
 
-/// The same by HTTP/2.
+/// Fields at the upstream by HTTP/2.
 async fn seen_by_http2(gateway: &Gateway, fields: &str) -> [String; 2] {
     let mut client = http2::Client::connect(gateway).await;
     let map: HeaderMap = fields

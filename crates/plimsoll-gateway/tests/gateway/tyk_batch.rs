@@ -30,7 +30,7 @@ fn post(gateway: &Gateway, path: &str, body: &str) -> Message {
     ))
 }
 
-/// What is answered to each.
+/// Answer to each.
 fn batch(gateway: &Gateway, body: &Value) -> Vec<Value> {
     let answered = post(gateway, "/keyed/tyk/batch/", &body.to_string());
     let text = answered.body_text();

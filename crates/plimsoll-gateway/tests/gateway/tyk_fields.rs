@@ -1,4 +1,4 @@
-//! What each field of docs/tyk.md means, held against Tyk's published source (v5.15.0-alpha14): one table of rows for each kind of file.
+//! Meaning of each field of docs/tyk.md, held against Tyk's published source (v5.15.0-alpha14): one table of rows for each kind of file.
 //!
 //! A row of a supported field names what in Tyk says its meaning, and what holds it here: two documents, without the field and with it, and
 //! what is to be seen of each; or a test. A row of an ignored field names what in Tyk shows that it changes neither who gets in nor what is
@@ -93,7 +93,7 @@ fn upstream() -> Upstream {
 }
 
 impl Ask {
-    /// What is seen of an API at this listen path, with this key.
+    /// Answers of an API at this listen path, with this key.
     fn look(&self, gateway: &Gateway, at: &str, key: &str) -> String {
         let once = || send(gateway, &self.0.replace('~', at).replace("KEY", key));
         let named = |value: Option<&str>| value.unwrap_or("-").to_owned();
@@ -229,7 +229,7 @@ fn each_field_of_the_page_has_its_row() {
     assert_eq!(page.len(), 4);
 }
 
-/// What is on the page and has no row, what has a row and is not there, and what has two.
+/// Fields on the page without a row, rows without a field, and fields with two rows.
 fn difference(page: &[&str], rows: &[&str]) -> String {
     let absent = page.iter().filter(|field| !rows.contains(field));
     let beyond = rows.iter().filter(|field| !page.contains(field));

@@ -1,4 +1,4 @@
-//! What Tyk's files mean, where reading them by the letter would mean something else: who gets in, how often and for how long.
+//! Meaning of Tyk's files where reading them by the letter would mean something else: who gets in, how often and for how long.
 
 mod lists;
 

@@ -237,7 +237,7 @@ const NAMES: &str = "here certificates are verified, by the names that they are 
 const PINS: &str = "here certificates are verified by the authorities of the host (`SSL_CERT_FILE` names others): leave it out";
 const SHOWN: &str = "upstreams are shown no certificate: leave it out, or write a `gateway.yaml`";
 
-/// What `tyk.conf` may not say, where that is told, and how.
+/// Settings that `tyk.conf` may not have, where that is told, and how.
 #[rustfmt::skip]
 const NOT_IN_CONF: [(&str, &str, &str); 6] = [
     (r#"{ "proxy_ssl_min_version": 769 }"#, "proxy_ssl_min_version", SPOKEN),
@@ -248,7 +248,7 @@ const NOT_IN_CONF: [(&str, &str, &str); 6] = [
     (r#"{ "security": { "certificates": { "upstream": { "*": "id" } } } }"#, "security.certificates.upstream", SHOWN),
 ];
 
-/// The same of a definition.
+/// Settings that a definition may not have.
 #[rustfmt::skip]
 const NOT_IN_DEFINITIONS: [(&str, &str, &str); 10] = [
     (r#"{ "proxy": { "transport": { "ssl_min_version": 768 } } }"#, "proxy.transport.ssl_min_version", SPOKEN),

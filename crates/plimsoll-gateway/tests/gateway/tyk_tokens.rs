@@ -61,7 +61,7 @@ fn policies(files: &Files, more: Value) {
     files.write("policies.json", &all.to_string());
 }
 
-/// What is answered to a token, shortly.
+/// Answer to a token, in short.
 fn told(gateway: &Gateway, token: &str) -> String {
     let response = ask(gateway, "/a/", token);
     match response.status() {

@@ -19,7 +19,7 @@ pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 pub type Peer = Client<StreamOwned<ServerConnection, TcpStream>>;
 
-/// What a server over TLS shows, and whose clients it serves.
+/// Certificate that a server over TLS shows, and whose clients it serves.
 pub struct Shows<'a> {
     pub own: &'a Issued,
     pub clients: Option<&'a Authority>,

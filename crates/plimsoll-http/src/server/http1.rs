@@ -168,7 +168,7 @@ mod tests {
         assert!(read == answer);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_client_may_be_silent_for_longer_than_its_preface_may_take() {
         let limit = Duration::from_millis(1);
         let spoken = async |begins: &'static [u8]| {

@@ -10,6 +10,7 @@ pub(crate) use halves::{reset, unite};
 pub use shared::SharedStream;
 
 use crate::transport::tls::TlsStream;
+use plimsoll_base::ignored::Ignored as _;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -68,12 +69,9 @@ impl Stream {
 
 /// Makes the close of a connection a reset.
 fn linger_none(stream: &TcpStream) {
-    if socket2::SockRef::from(stream)
+    socket2::SockRef::from(stream)
         .set_linger(Some(Duration::ZERO))
-        .is_err()
-    {
-        // The socket is gone already, so there is nobody left to tell.
-    }
+        .ignored("the socket is gone already, so there is nobody left to tell");
 }
 
 impl From<TcpStream> for Stream {

@@ -9,7 +9,7 @@ const NAME: &str = "processors";
 
 /// Limits of processors.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct CpuLimits {
     /// Processors of the machine that run.
     online: u32,
     /// Of these, the ones that this process may run on.
@@ -22,7 +22,7 @@ pub(super) fn look() -> Fact {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").ok();
     let allowed = rustix::thread::sched_getaffinity(None).ok();
     match (online.as_deref().and_then(count), allowed) {
-        (Some(online), Some(allowed)) => judge(Found {
+        (Some(online), Some(allowed)) => judge(CpuLimits {
             online,
             allowed: allowed.count(),
             quota: quota(),
@@ -31,8 +31,8 @@ pub(super) fn look() -> Fact {
     }
 }
 
-fn judge(found: Found) -> Fact {
-    let Found {
+fn judge(found: CpuLimits) -> Fact {
+    let CpuLimits {
         online,
         allowed,
         quota,
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_is_less_than_the_machine_limits() {
         let check = |online, allowed, quota, ok: bool, finding: &str| {
-            let fact = judge(Found {
+            let fact = judge(CpuLimits {
                 online,
                 allowed,
                 quota,

@@ -17,7 +17,7 @@ use crate::record::rundir::log_apart;
 use crate::topology::cgroup;
 use crate::topology::component::Topology;
 use crate::topology::generator::Generator;
-use crate::topology::probe::{Cost, HealthProbe, HostProbe, Moment, Part, Sampler};
+use crate::topology::probe::{Cost, HealthProbe, HostProbe, Moment, SampleSubject, Sampler};
 use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
 use plimsoll_load::plan::{Plan, groups_of};
 use plimsoll_report::record::Breach;
@@ -384,8 +384,8 @@ impl RunningLoad {
     /// Samples what could hold the generator back, `since_start` seconds after the load began.
     fn sample_health(&mut self, since_start: f64, now: Instant) {
         let part = match self.is_measured(since_start - SAMPLE_EVERY.as_secs_f64() / 2.0) {
-            true => Part::Measured,
-            false => Part::Outside,
+            true => SampleSubject::Measured,
+            false => SampleSubject::Outside,
         };
         if let Some(probe) = &mut self.probe {
             probe.sample(part, now);

@@ -23,7 +23,7 @@ pub(super) struct Iteration {
 
 /// Some actions of an iteration, in a row.
 #[derive(Debug, Clone)]
-struct Part {
+struct IterationPart {
     pauses_s: f64,
     /// How often it carries out each step that it does carry out: a part has few of a plan's steps.
     visits: BTreeMap<usize, f64>,
@@ -71,7 +71,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Actions in a row, of which the first may be the first of the iteration.
-    fn all(&self, actions: &[Action], before_first: bool) -> Part {
+    fn all(&self, actions: &[Action], before_first: bool) -> IterationPart {
         let mut sum = nothing(before_first);
         for action in actions {
             let next = self.one(action, sum.before_first);
@@ -80,10 +80,10 @@ impl Walk<'_> {
         sum
     }
 
-    fn one(&self, action: &Action, before_first: bool) -> Part {
+    fn one(&self, action: &Action, before_first: bool) -> IterationPart {
         match action {
             Action::Step(step) => self.step(*step, before_first),
-            Action::Pause(span) if before_first && !self.waits_before_first => Part {
+            Action::Pause(span) if before_first && !self.waits_before_first => IterationPart {
                 exact: *span == Span::ZERO,
                 ..nothing(before_first)
             },
@@ -106,7 +106,7 @@ impl Walk<'_> {
                     let way = self.all(&choice.actions, before_first);
                     (f64::from(choice.weight) / total, way)
                 });
-                let ways: Vec<(f64, Part)> = ways.collect();
+                let ways: Vec<(f64, IterationPart)> = ways.collect();
                 let undecided = ways.iter().any(|(_, way)| way.before_first);
                 mean.exact = ways.iter().all(|(_, way)| way.before_first == undecided);
                 for (share, way) in ways {
@@ -128,7 +128,7 @@ impl Walk<'_> {
         }
     }
 
-    fn step(&self, index: usize, before_first: bool) -> Part {
+    fn step(&self, index: usize, before_first: bool) -> IterationPart {
         let step = &self.plan.steps[index];
         let mut one = if before_first {
             nothing(false)
@@ -143,8 +143,8 @@ impl Walk<'_> {
         one
     }
 
-    fn pause(&self, span: Span, before_first: bool) -> Part {
-        Part {
+    fn pause(&self, span: Span, before_first: bool) -> IterationPart {
+        IterationPart {
             pauses_s: span.mean().as_secs_f64(),
             varies: !matches!(span, Span::Constant(_)),
             heaviness: heaviness(&span),
@@ -153,8 +153,8 @@ impl Walk<'_> {
     }
 }
 
-fn nothing(before_first: bool) -> Part {
-    Part {
+fn nothing(before_first: bool) -> IterationPart {
+    IterationPart {
         pauses_s: 0.0,
         visits: BTreeMap::new(),
         exact: true,
@@ -164,7 +164,7 @@ fn nothing(before_first: bool) -> Part {
     }
 }
 
-impl Part {
+impl IterationPart {
     /// Steps that are never carried out are left out, so that equal parts have equal visits.
     fn visit(&mut self, step: usize, times: f64) {
         if times > 0.0 {

@@ -12,6 +12,7 @@ use append::Appender;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::interval_log::{header, line};
 use plimsoll_report::record::{EventRow, Manifest, SeriesRow, TrialRow};
 use serde::Serialize;
@@ -71,8 +72,9 @@ impl RunDir {
             _ => LabError::storage("make the run directory", root)(error),
         })?;
         Self::fill(root, manifest).inspect_err(|_| {
-            // Best effort on a disk that has just failed; the error that matters is on its way.
-            fs::remove_dir_all(root).ok();
+            fs::remove_dir_all(root).ignored(
+                "best effort on a disk that has just failed; the error that matters is on its way",
+            );
         })
     }
 
@@ -114,8 +116,7 @@ impl RunDir {
 
     /// Gives back the space that was held for the end of the run. What is written after this is the last.
     pub fn release_reserve(&self) {
-        // Without it there is only less space.
-        fs::remove_file(self.root.join(RESERVE)).ok();
+        fs::remove_file(self.root.join(RESERVE)).ignored("without it there is only less space");
     }
 
     /// Replaces the manifest.

@@ -10,6 +10,7 @@ pub use lines::BoundedLines;
 use crate::error::LabError;
 use crate::topology::process_tree::ProcessTree;
 use crate::topology::shim::{self, Command, Failure, Report, Spec};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::units::format_bytes;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -160,8 +161,8 @@ impl Child {
     fn kill_orphans(&self) {
         for process in ProcessTree::read().of_session(self.shim_pid) {
             if let Some(pid) = shim::pid(process.pid) {
-                // Gone meanwhile is what was wanted.
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL)
+                    .ignored("gone meanwhile is what was wanted");
             }
         }
     }

@@ -43,7 +43,7 @@ const WRONG_INPUT: u8 = 2;
 
 /// Where components live on this host.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct ComponentPlaces {
     /// Our own executable, which is every component of ours, the generator and every shim.
     pub executable: PathBuf,
     /// A directory that only we can read: rendered files may hold secrets.
@@ -80,7 +80,7 @@ impl Running {
 /// The components of an experiment, started or not.
 pub struct Topology<'a> {
     experiment: &'a Experiment,
-    places: Places,
+    places: ComponentPlaces,
     values: Values<'a>,
     addresses: Addresses,
     running: IndexMap<String, Running>,
@@ -89,7 +89,7 @@ pub struct Topology<'a> {
 impl<'a> Topology<'a> {
     /// A topology of which nothing runs yet.
     #[must_use]
-    pub fn new(experiment: &'a Experiment, places: Places, values: Values<'a>) -> Self {
+    pub fn new(experiment: &'a Experiment, places: ComponentPlaces, values: Values<'a>) -> Self {
         Self {
             experiment,
             places,

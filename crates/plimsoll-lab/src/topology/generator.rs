@@ -4,6 +4,7 @@ use crate::error::{LabError, LogTail};
 use crate::mask::Mask;
 use crate::topology::child::{BoundedLines, Child, STOP_GRACE};
 use crate::topology::shim::{Spec, Stdout};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_load::fragment::Message;
 use plimsoll_load::plan::Plan;
 use plimsoll_report::record::GENERATOR;
@@ -104,8 +105,10 @@ impl Generator {
 
     /// Asks for a clean end: arrivals stop, exchanges under way are given up, accounts are said.
     pub async fn ask_to_stop(&mut self) {
-        // One that has ended already says so with its messages.
-        self.child.close_stdin().await.ok();
+        self.child
+            .close_stdin()
+            .await
+            .ignored("one that has ended already says so with its messages");
     }
 
     /// Waits for the end after the last message.

@@ -35,7 +35,7 @@ mod throttling;
 pub use container::Container;
 pub use cost::Cost;
 pub use endpoint::{Endpoint, Source};
-pub use health::{HealthProbe, Part};
+pub use health::{HealthProbe, SampleSubject};
 pub use host::HostProbe;
 pub use moment::Moment;
 pub use postgresql::Postgresql;
@@ -45,7 +45,7 @@ pub(crate) use steal::MachineTimes;
 use plimsoll_report::record::ComponentSample;
 use process::ProcessTotals;
 use std::collections::{HashMap, HashSet};
-use strain::{Place, Strains};
+use strain::{ProcessPlaces, Strains};
 use threads::{ThreadId, ThreadTimes};
 use tokio::time::Instant;
 
@@ -53,7 +53,7 @@ use tokio::time::Instant;
 #[derive(Debug, Default)]
 pub struct Sampler {
     before: Option<(Instant, Totals)>,
-    place: Option<Place>,
+    place: Option<ProcessPlaces>,
 }
 
 /// Resources that processes have used since they started.
@@ -66,7 +66,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn read(pids: &[u32], place: &Place, moment: &Moment) -> Self {
+    fn read(pids: &[u32], place: &ProcessPlaces, moment: &Moment) -> Self {
         let processes = pids.iter();
         Self {
             threads: pids.iter().flat_map(|&pid| threads::read(pid)).collect(),
@@ -92,7 +92,9 @@ impl Sampler {
             return None;
         };
         let place = self.place.take().filter(|place| place.is_of(*first));
-        let place = self.place.insert(place.unwrap_or_else(|| Place::of(pids)));
+        let place = self
+            .place
+            .insert(place.unwrap_or_else(|| ProcessPlaces::of(pids)));
         let totals = Totals::read(pids, place, moment);
         if totals.threads.is_empty() {
             *self = Self::default();

@@ -15,17 +15,17 @@ pub use spec::{Cgroup, Command, Failure, Report, Spec, Stdout};
 
 use filter::Filter;
 use lines::Lines;
+use plimsoll_base::ignored::Ignored as _;
+use plimsoll_http::timer::Alarm;
 use reaper::Reaper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
-};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Stdio};
+use std::time::Duration;
 
 /// The longest line that a shim takes, in bytes: a plan carries the rows of its feeders and the bodies of its requests.
 pub const SPEC_BYTES: usize = 512 * 1024 * 1024;
@@ -78,7 +78,7 @@ struct Supervised {
     reaper: Reaper,
     ended: OwnedFd,
     stdin: Option<ChildStdin>,
-    grace: Option<OwnedFd>,
+    grace: Option<Alarm>,
     cgroup: Option<cgroup::Joined>,
     scratch: Option<PathBuf>,
     filters: Vec<Filter>,
@@ -94,8 +94,8 @@ enum Ending {
 
 impl Supervised {
     fn start(spec: &Spec) -> Result<Self, Failure> {
-        // Its own session: a signal from the terminal is the lab's to handle. Already a leader is as good.
-        rustix::process::setsid().ok();
+        // A signal from the terminal is the lab's to handle.
+        rustix::process::setsid().ignored("it leads its session already");
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(Failure::setup("become a subreaper"))?;
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
@@ -109,8 +109,8 @@ impl Supervised {
         let ended = pidfd_open(ended, PidfdFlags::empty()).map_err(Failure::setup("watch it"))?;
         let mut stdin = child.stdin.take();
         if let (Some(stdin), Some(line)) = (&mut stdin, &spec.stdin_line) {
-            // A child that does not read its input ends soon, and says why itself.
-            writeln!(stdin, "{line}").ok();
+            writeln!(stdin, "{line}")
+                .ignored("a child that does not read its input ends soon, and says why itself");
         }
         Ok(Self {
             reaper,
@@ -179,8 +179,7 @@ impl Supervised {
             Command::Stop { grace_ms } => {
                 self.stdin = None;
                 if let Some(pid) = pid(self.reaper.main()) {
-                    // Already gone is what was wanted.
-                    kill_process(pid, Signal::TERM).ok();
+                    kill_process(pid, Signal::TERM).ignored("already gone is what was wanted");
                 }
                 self.grace = Some(timer(grace_ms)?);
             }
@@ -194,8 +193,9 @@ impl Supervised {
         self.filters.iter_mut().for_each(Filter::finish);
         drop(self.cgroup);
         if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, &self.scratch) {
-            // Nobody is left to tell; the parent goes with the last of its directories.
-            std::fs::remove_dir_all(scratch).ok();
+            std::fs::remove_dir_all(scratch).ignored(
+                "nobody is left to tell; the parent goes with the last of its directories",
+            );
             scratch.parent().map(std::fs::remove_dir);
         }
         match (ending, status) {
@@ -268,23 +268,10 @@ fn pin(cpus: &[usize]) -> rustix::io::Result<()> {
     rustix::thread::sched_setaffinity(None, &set)
 }
 
-fn timer(after_ms: u64) -> io::Result<OwnedFd> {
-    let after_ms = i64::try_from(after_ms.max(1)).unwrap_or(i64::MAX);
-    let zero = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    let after = Timespec {
-        tv_sec: after_ms / 1000,
-        tv_nsec: after_ms % 1000 * 1_000_000,
-    };
-    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
-    let once = Itimerspec {
-        it_interval: zero,
-        it_value: after,
-    };
-    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
-    Ok(timer)
+fn timer(after_ms: u64) -> io::Result<Alarm> {
+    let alarm = Alarm::new()?;
+    alarm.arm_after(Duration::from_millis(after_ms));
+    Ok(alarm)
 }
 
 /// A process id as the system calls take it; `None` for 0 and what is not an id.

@@ -21,7 +21,7 @@ impl Constant {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::{Arrivals, Part};
+    use crate::arrivals::{Arrivals, SchedulePart};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -29,7 +29,7 @@ mod tests {
     fn every_second_holds_the_rate() {
         let length = Duration::from_secs(2);
         let profile = [Profile::Constant { rate: 3.0 }.lasting(length)];
-        let at: Vec<u64> = Arrivals::new(&profile, 0, length, Part::All)
+        let at: Vec<u64> = Arrivals::new(&profile, 0, length, SchedulePart::All)
             .map(|arrival| arrival.at)
             .collect();
         assert_eq!(

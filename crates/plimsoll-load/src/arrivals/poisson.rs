@@ -43,7 +43,7 @@ impl Poisson {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::{Arrivals, Part, expected};
+    use crate::arrivals::{Arrivals, SchedulePart, expected};
     use crate::plan::{Profile, Spacing, Stretch};
     use std::time::Duration;
 
@@ -53,7 +53,7 @@ mod tests {
             ..profile.lasting(Duration::from_secs(seconds))
         };
         let total = Duration::from_secs(1_000);
-        Arrivals::new(&[stretch], seed, total, Part::All)
+        Arrivals::new(&[stretch], seed, total, SchedulePart::All)
             .map(|arrival| arrival.at)
             .collect()
     }

@@ -36,7 +36,7 @@ impl Ramp {
 #[cfg(test)]
 mod tests {
     use super::Ramp;
-    use crate::arrivals::{Arrivals, Part};
+    use crate::arrivals::{Arrivals, SchedulePart};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -46,7 +46,7 @@ mod tests {
         let check = |from: f64, to: f64, expected: usize, expected_half: usize| {
             let length = Duration::from_secs(10);
             let profile = [Profile::Ramp { from, to }.lasting(length)];
-            let all: Vec<_> = Arrivals::new(&profile, 0, length, Part::All).collect();
+            let all: Vec<_> = Arrivals::new(&profile, 0, length, SchedulePart::All).collect();
             let half = all.iter().filter(|a| a.at < 5_000_000_000).count();
             assert_eq!((all.len(), half), (expected, expected_half), "{from} {to}");
         };

@@ -58,7 +58,7 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::{Arrivals, Part, expected, peak};
+    use crate::arrivals::{Arrivals, SchedulePart, expected, peak};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -69,7 +69,7 @@ mod tests {
             times: times.into(),
         };
         let profile = [profile.lasting(Duration::from_secs(3))];
-        let at: Vec<u64> = Arrivals::new(&profile, 0, Duration::from_secs(9), Part::All)
+        let at: Vec<u64> = Arrivals::new(&profile, 0, Duration::from_secs(9), SchedulePart::All)
             .map(|arrival| arrival.at)
             .collect();
         assert_eq!(at, times[..5], "what lies beyond the length does not come");

@@ -56,7 +56,7 @@ impl Staircase {
 
 #[cfg(test)]
 mod tests {
-    use crate::arrivals::{Arrivals, Part, peak};
+    use crate::arrivals::{Arrivals, SchedulePart, peak};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -67,7 +67,7 @@ mod tests {
             let total = Duration::from_secs(expected.len() as u64);
             let mut counts = vec![0; expected.len()];
             let profile = [Profile::Staircase { from, step, every }.lasting(total)];
-            for arrival in Arrivals::new(&profile, 0, total, Part::All) {
+            for arrival in Arrivals::new(&profile, 0, total, SchedulePart::All) {
                 counts[usize::try_from(arrival.at / 1_000_000_000).unwrap()] += 1;
             }
             assert_eq!(counts, expected, "{from} {step}");

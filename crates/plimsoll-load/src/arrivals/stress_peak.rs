@@ -48,7 +48,7 @@ impl StressPeak {
 #[cfg(test)]
 mod tests {
     use super::StressPeak;
-    use crate::arrivals::{Arrivals, Part};
+    use crate::arrivals::{Arrivals, SchedulePart};
     use crate::plan::Profile;
     use std::time::Duration;
 
@@ -57,7 +57,7 @@ mod tests {
     fn arrivals_lie_where_gatlings_do() {
         let length = Duration::from_secs(10);
         let profile = [Profile::StressPeak { arrivals: 5 }.lasting(length)];
-        let at: Vec<f64> = Arrivals::new(&profile, 0, length, Part::All)
+        let at: Vec<f64> = Arrivals::new(&profile, 0, length, SchedulePart::All)
             .map(|arrival| arrival.at as f64 / 1e9)
             .collect();
         let erfinv = [-0.7548864, -0.4001862, -0.127288, 0.127288, 0.4001862];
@@ -93,7 +93,7 @@ mod tests {
     fn half_of_them_come_before_the_middle() {
         let length = Duration::from_secs(4);
         let profile = [Profile::StressPeak { arrivals: 10_000 }.lasting(length)];
-        let all: Vec<_> = Arrivals::new(&profile, 0, length, Part::All).collect();
+        let all: Vec<_> = Arrivals::new(&profile, 0, length, SchedulePart::All).collect();
         assert_eq!(all.len(), 10_000);
         assert_eq!(all[0].at, 0);
         let half = all

@@ -143,13 +143,13 @@ fn whole_number(count: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrivals::{Arrivals, Part};
+    use crate::arrivals::{Arrivals, SchedulePart};
     use crate::plan::Profile;
 
     const MS: u64 = 1_000_000;
 
     fn milliseconds(stretches: &[Stretch]) -> Vec<f64> {
-        let all = Arrivals::new(stretches, 1, Duration::from_secs(3_600), Part::All);
+        let all = Arrivals::new(stretches, 1, Duration::from_secs(3_600), SchedulePart::All);
         all.map(|arrival| arrival.at as f64 / MS as f64).collect()
     }
 

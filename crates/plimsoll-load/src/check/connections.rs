@@ -1,6 +1,6 @@
 //! Whether connections can be made as a plan says.
 
-use super::{Found, MAX_USERS};
+use super::{MAX_USERS, ProblemList};
 use crate::plan::{ConnectionPolicy, Connections, ConnectionsField, Plan, PlanPlace, Protocol};
 use crate::security::{Security, SecurityProblem};
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn at(field: ConnectionsField) -> PlanPlace {
     PlanPlace::Connections(field)
 }
 
-pub(super) fn check(plan: &Plan, found: &mut Found) {
+pub(super) fn check(plan: &Plan, found: &mut ProblemList) {
     let connections = &plan.connections;
     if let ConnectionPolicy::Shared(shared) = connections.policy {
         found.unless(
@@ -48,7 +48,7 @@ pub(super) fn check(plan: &Plan, found: &mut Found) {
     check_tls(plan, found);
 }
 
-fn check_protocol(connections: &Connections, found: &mut Found) {
+fn check_protocol(connections: &Connections, found: &mut ProblemList) {
     let Protocol::Http2 { streams } = connections.protocol else {
         return;
     };
@@ -64,7 +64,7 @@ fn check_protocol(connections: &Connections, found: &mut Found) {
     );
 }
 
-fn check_sources(plan: &Plan, found: &mut Found) {
+fn check_sources(plan: &Plan, found: &mut ProblemList) {
     let sources = &plan.connections.sources;
     let fits = |v4: bool| sources.iter().any(|source| source.is_ipv4() == v4);
     let mut addresses = plan.target.addresses.iter();
@@ -75,7 +75,7 @@ fn check_sources(plan: &Plan, found: &mut Found) {
     );
 }
 
-fn check_tls(plan: &Plan, found: &mut Found) {
+fn check_tls(plan: &Plan, found: &mut ProblemList) {
     let Some(tls) = &plan.connections.tls else {
         return;
     };

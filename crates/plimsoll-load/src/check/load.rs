@@ -1,6 +1,6 @@
 //! Whether a scenario's load can be carried out.
 
-use super::{Found, MAX_USERS};
+use super::{MAX_USERS, ProblemList};
 use crate::arrivals::peak;
 use crate::plan::{
     Crowd, Load, LoadField, LoadPartField, LoadPlace, PlanPlace, Profile, Spacing, Span, Stretch,
@@ -20,7 +20,7 @@ const MAX_TIMES: usize = 10_000_000;
 /// Stretches are gone through one by one.
 const MAX_STRETCHES: usize = 10_000;
 
-pub(super) fn check(load: &Load, place: impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+pub(super) fn check(load: &Load, place: impl Fn(LoadPlace) -> PlanPlace, found: &mut ProblemList) {
     let field = |field| place(LoadPlace::Field(field));
     match load {
         Load::Open {
@@ -58,7 +58,11 @@ pub(super) fn check(load: &Load, place: impl Fn(LoadPlace) -> PlanPlace, found: 
     }
 }
 
-fn check_stretches(profile: &[Stretch], place: impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+fn check_stretches(
+    profile: &[Stretch],
+    place: impl Fn(LoadPlace) -> PlanPlace,
+    found: &mut ProblemList,
+) {
     let whole = place(LoadPlace::Field(LoadField::Profile));
     found.unless(
         (1..=MAX_STRETCHES).contains(&profile.len()),
@@ -76,7 +80,11 @@ fn check_stretches(profile: &[Stretch], place: impl Fn(LoadPlace) -> PlanPlace, 
     }
 }
 
-fn check_stretch(stretch: &Stretch, at: impl Fn(LoadPartField) -> PlanPlace, found: &mut Found) {
+fn check_stretch(
+    stretch: &Stretch,
+    at: impl Fn(LoadPartField) -> PlanPlace,
+    found: &mut ProblemList,
+) {
     let at_once = matches!(stretch.profile, Profile::AtOnce { .. });
     found.unless(
         at_once == stretch.length.is_zero(),
@@ -100,9 +108,9 @@ fn check_profile(
     profile: &Profile,
     length: Duration,
     at: impl Fn(LoadPartField) -> PlanPlace,
-    found: &mut Found,
+    found: &mut ProblemList,
 ) {
-    let rate = |found: &mut Found, value: f64, field: LoadPartField, least: f64| {
+    let rate = |found: &mut ProblemList, value: f64, field: LoadPartField, least: f64| {
         found.unless(
             value.is_finite() && (least..=MAX_RATE).contains(&value),
             at(field),
@@ -153,7 +161,11 @@ fn check_profile(
     }
 }
 
-fn check_crowds(crowds: &[Crowd], place: &impl Fn(LoadPlace) -> PlanPlace, found: &mut Found) {
+fn check_crowds(
+    crowds: &[Crowd],
+    place: &impl Fn(LoadPlace) -> PlanPlace,
+    found: &mut ProblemList,
+) {
     let whole = place(LoadPlace::Field(LoadField::Users));
     found.unless(
         (1..=MAX_STRETCHES).contains(&crowds.len()),
@@ -185,7 +197,7 @@ fn check_crowds(crowds: &[Crowd], place: &impl Fn(LoadPlace) -> PlanPlace, found
     );
 }
 
-fn check_span(span: Span, place: PlanPlace, found: &mut Found) {
+fn check_span(span: Span, place: PlanPlace, found: &mut ProblemList) {
     if let Some(message) = span.problem() {
         found.add(place, message);
     }
@@ -197,7 +209,7 @@ mod tests {
     use crate::plan::ScenarioPlace;
 
     fn problems(load: &Load) -> Vec<String> {
-        let mut found = Found::default();
+        let mut found = ProblemList::default();
         let place = |place| PlanPlace::Scenario(0, ScenarioPlace::Load(place));
         check(load, place, &mut found);
         let shown = found.0.iter().map(ToString::to_string);

@@ -9,7 +9,7 @@ use crate::clock::{Nanos, nanos};
 use crate::plan::{ConnectionPolicy, Connections, Plan, Protocol, Resolve};
 use crate::security::Security;
 use http::uri::Scheme;
-use http2::Place;
+use http2::SharedPlace;
 use plimsoll_http::tls::Connector;
 use plimsoll_http::{ConnectError, connect_stream};
 use shared::Shared;
@@ -38,7 +38,7 @@ pub(super) struct Network {
     connectors: Vec<Option<Connector>>,
     pub(super) shared: Option<Shared>,
     /// HTTP/2: the connections, each for as many users as there are streams.
-    places: Vec<Rc<Place>>,
+    places: Vec<Rc<SharedPlace>>,
     streams: usize,
     /// The scheme that requests of HTTP/2 name, and redirects have to name.
     pub(super) scheme: Scheme,
@@ -92,7 +92,7 @@ impl Network {
     }
 
     /// The HTTP/2 connection of the user in this place of the shard; `None` with HTTP/1.1.
-    pub(super) fn place(&self, slot: usize) -> Option<&Rc<Place>> {
+    pub(super) fn place(&self, slot: usize) -> Option<&Rc<SharedPlace>> {
         self.places.get(slot.checked_div(self.streams)?)
     }
 

@@ -6,7 +6,6 @@ use super::dispatch::{Dispatch, Job, Sleep, Wake};
 use super::network::Network;
 use super::request::{Prepared, prepare};
 use super::rounds::Rounds;
-use super::timer::Timer;
 use crate::arrivals::early_end::EarlyEnd;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::partition::UserSlot;
@@ -14,6 +13,7 @@ use crate::plan::{Pacing, Plan};
 use crate::results::recorder::Recorder;
 use crate::results::watchdog::Pulse;
 use crate::scenario::{Feeder, Origin, Program};
+use plimsoll_http::timer::Timer;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
@@ -133,7 +133,7 @@ impl ShardState {
     /// Returns when the load starts.
     pub(super) async fn started(&self) {
         while !self.clock.has_started() {
-            self.timer.arm(self.clock.absolute(0));
+            self.timer.arm_at(self.clock.absolute(0));
             self.timer.fired().await;
         }
     }
@@ -396,7 +396,7 @@ impl ShardState {
         let at = at.max(self.no_wake_before.get());
         self.armed.set(at);
         self.pulse.expect(at);
-        self.timer.arm(self.clock.absolute(at));
+        self.timer.arm_at(self.clock.absolute(at));
     }
 }
 

@@ -7,7 +7,7 @@ use super::exchange::{Ending, Kept, Request, exchange};
 use super::form::Form;
 use super::network::connection::Connection;
 use super::network::dial::{Dialling, dial};
-use super::network::http2::{self, Place, Session};
+use super::network::http2::{self, Session, SharedPlace};
 use super::network::shared;
 use super::progress::{Point, Progress};
 use super::reason;
@@ -240,7 +240,7 @@ impl Transport {
         &mut self,
         shard_state: &ShardState,
         side: Side,
-        place: &Rc<Place>,
+        place: &Rc<SharedPlace>,
         now: Nanos,
         until: Nanos,
     ) -> Result<Opened, Ending> {

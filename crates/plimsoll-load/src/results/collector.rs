@@ -202,7 +202,7 @@ fn seconds(time: Nanos) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrivals::Part;
+    use crate::arrivals::SchedulePart;
     use crate::plan::Profile;
     use crate::results::recorder::{Ended, Recorder};
     use plimsoll_base::outcome::Outcome;
@@ -258,7 +258,7 @@ mod tests {
         drop(reports);
         let length = Duration::from_secs(3);
         let profile = [Profile::Constant { rate: 10.0 }.lasting(length)];
-        let schedule = Arrivals::new(&profile, 0, length, Part::All);
+        let schedule = Arrivals::new(&profile, 0, length, SchedulePart::All);
         let mut fragments = vec![];
         let accounts = Collector::new(
             phases,

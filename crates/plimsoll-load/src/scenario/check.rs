@@ -8,7 +8,7 @@ use super::extract::{Extraction, regex};
 use super::feeder::Feeder;
 use super::memory::Memory;
 use super::path::{JsonPath, as_text};
-use super::value::{Names, Place, Value};
+use super::value::{Names, Value, ValuePlace};
 use crate::clock::{Nanos, nanos};
 use crate::plan::{Match, Predicate, Step, StepPlace};
 use regex::bytes::Regex;
@@ -155,7 +155,7 @@ impl Compiled {
             Predicate::Body(value) => Self::Body(Matcher::compile(value, names)?),
             Predicate::JsonPath { path, equals } => {
                 let equals = equals.as_ref();
-                let equals = equals.map(|text| names.text(text, Place::Elsewhere));
+                let equals = equals.map(|text| names.text(text, ValuePlace::Elsewhere));
                 Self::JsonPath(JsonPath::parse(path)?, equals.transpose()?)
             }
             Predicate::Size { least, most } if least <= most => Self::Size(*least..=*most),
@@ -201,8 +201,8 @@ impl Compiled {
 impl Matcher {
     fn compile(value: &Match, names: &mut Names) -> Result<Self, String> {
         Ok(match value {
-            Match::Equals(text) => Self::Equals(names.text(text, Place::Elsewhere)?),
-            Match::Contains(text) => Self::Contains(names.text(text, Place::Elsewhere)?),
+            Match::Equals(text) => Self::Equals(names.text(text, ValuePlace::Elsewhere)?),
+            Match::Contains(text) => Self::Contains(names.text(text, ValuePlace::Elsewhere)?),
             Match::Matches(pattern) => Self::Matches(regex(pattern)?),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::feeder::Feeder;
 use super::memory::Memory;
-use super::value::{Names, Place, Value};
+use super::value::{Names, Value, ValuePlace};
 use crate::plan::{Comparison, Condition};
 use std::cmp::Ordering;
 
@@ -21,9 +21,9 @@ impl Test {
     /// The problem, in words.
     pub(super) fn compile(condition: &Condition, names: &mut Names) -> Result<Self, String> {
         Ok(Self {
-            left: names.text(&condition.left, Place::Elsewhere)?,
+            left: names.text(&condition.left, ValuePlace::Elsewhere)?,
             comparison: condition.comparison,
-            right: names.text(&condition.right, Place::Elsewhere)?,
+            right: names.text(&condition.right, ValuePlace::Elsewhere)?,
         })
     }
 

@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 #[derive(Debug, Clone)]
 pub(super) enum JsonPath {
     /// Leads to one thing at most.
-    Single(Vec<Part>),
+    Single(Vec<PathStep>),
     Any(JpQuery),
 }
 
 /// One step of a way that does not fork.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PathStep {
     Key(String),
     /// From the end, where it is negative.
     Index(i64),
@@ -28,7 +28,7 @@ impl JsonPath {
     /// The problem, in words.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let query = parse_json_path(text).map_err(|error| refusal(text, &error.to_string()))?;
-        let parts: Option<Vec<Part>> = query.segments.iter().map(part).collect();
+        let parts: Option<Vec<PathStep>> = query.segments.iter().map(part).collect();
         Ok(match parts {
             Some(parts) => Self::Single(parts),
             None => Self::Any(query),
@@ -39,8 +39,8 @@ impl JsonPath {
     pub(super) fn find<'a>(&self, document: &'a Json) -> Option<&'a Json> {
         match self {
             Self::Single(parts) => parts.iter().try_fold(document, |at, part| match part {
-                Part::Key(key) => at.get(key),
-                Part::Index(index) => {
+                PathStep::Key(key) => at.get(key),
+                PathStep::Index(index) => {
                     let list = at.as_array()?;
                     let at = match usize::try_from(*index) {
                         Ok(index) => index,
@@ -95,7 +95,7 @@ fn refusal(text: &str, account: &str) -> String {
     format!("`{text}` is no JSONPath of RFC 9535: {place}; after `{read}` comes {wanted}")
 }
 
-fn part(segment: &Segment) -> Option<Part> {
+fn part(segment: &Segment) -> Option<PathStep> {
     let Segment::Selector(selector) = segment else {
         return None;
     };
@@ -103,9 +103,9 @@ fn part(segment: &Segment) -> Option<Part> {
         Selector::Name(name) => {
             let quoted = ['\'', '"'].iter().any(|quote| name.starts_with(*quote));
             // Quotes and escapes are the library's to undo.
-            (!quoted && !name.contains('\\')).then(|| Part::Key(name.clone()))
+            (!quoted && !name.contains('\\')).then(|| PathStep::Key(name.clone()))
         }
-        Selector::Index(index) => Some(Part::Index(*index)),
+        Selector::Index(index) => Some(PathStep::Index(*index)),
         _ => None,
     }
 }

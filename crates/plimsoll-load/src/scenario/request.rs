@@ -4,7 +4,7 @@ use super::cookie::Security;
 use super::feeder::Feeder;
 use super::memory::Memory;
 use super::target::{encode_tail, is_of_target};
-use super::value::{Names, Place, Value, number};
+use super::value::{Names, Value, ValuePlace, number};
 use crate::clock::Nanos;
 use crate::plan::{Piece, Step, StepField, StepPlace, Text};
 use plimsoll_http::encode;
@@ -13,9 +13,9 @@ use plimsoll_http::encode;
 #[derive(Debug, Clone)]
 pub(crate) struct Making {
     method: String,
-    target: Vec<Part>,
+    target: Vec<HeadPiece>,
     /// Everything between the target and the length of the body.
-    fields: Vec<Part>,
+    fields: Vec<HeadPiece>,
     body: Value,
     /// Whether the length is stated even where there is no body.
     states_length: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Making {
 
 /// A piece of a head.
 #[derive(Debug, Clone)]
-enum Part {
+enum HeadPiece {
     /// Was checked when it was compiled.
     Literal(Vec<u8>),
     /// Anything may come of it.
@@ -64,7 +64,7 @@ impl Making {
         problems: &mut Vec<(StepPlace, String)>,
     ) -> Self {
         let mut refuse = |place, message| problems.push((place, message));
-        let target = parts(&step.path, Place::Elsewhere, names).unwrap_or_else(|message| {
+        let target = parts(&step.path, ValuePlace::Elsewhere, names).unwrap_or_else(|message| {
             refuse(StepPlace::Field(StepField::Path), message);
             Vec::new()
         });
@@ -79,17 +79,17 @@ impl Making {
         if !given("user-agent") {
             encode::field(&mut own, "User-Agent", manner.user_agent);
         }
-        let mut fields = vec![Part::Literal(own)];
+        let mut fields = vec![HeadPiece::Literal(own)];
         for (index, (name, value)) in step.headers.iter().enumerate() {
-            fields.push(Part::Literal(format!("{name}: ").into_bytes()));
-            match parts(value, Place::Field(&step.method), names) {
+            fields.push(HeadPiece::Literal(format!("{name}: ").into_bytes()));
+            match parts(value, ValuePlace::Field(&step.method), names) {
                 Ok(parts) => fields.extend(parts),
                 Err(message) => refuse(StepPlace::Header(index), message),
             }
-            fields.push(Part::Literal(b"\r\n".to_vec()));
+            fields.push(HeadPiece::Literal(b"\r\n".to_vec()));
         }
         let body = names
-            .text(&step.body, Place::Elsewhere)
+            .text(&step.body, ValuePlace::Elsewhere)
             .unwrap_or_else(|message| {
                 refuse(StepPlace::Field(StepField::Body), message);
                 Value::Literal(Vec::new())
@@ -189,7 +189,7 @@ enum Sanitiser {
     Field,
 }
 
-impl Part {
+impl HeadPiece {
     fn render(
         &self,
         feeders: &[Feeder],
@@ -217,20 +217,20 @@ impl Part {
     }
 }
 
-fn parts(text: &Text, place: Place<'_>, names: &mut Names) -> Result<Vec<Part>, String> {
+fn parts(text: &Text, place: ValuePlace<'_>, names: &mut Names) -> Result<Vec<HeadPiece>, String> {
     let parts = text.0.iter().map(|piece| match piece {
-        Piece::Literal(text) => Ok(Part::Literal(text.as_bytes().to_vec())),
-        Piece::Bytes(bytes) => Ok(Part::Literal(bytes.clone())),
-        Piece::Value(expression) => names.expression(expression, place).map(Part::Value),
+        Piece::Literal(text) => Ok(HeadPiece::Literal(text.as_bytes().to_vec())),
+        Piece::Bytes(bytes) => Ok(HeadPiece::Literal(bytes.clone())),
+        Piece::Value(expression) => names.expression(expression, place).map(HeadPiece::Value),
     });
     parts.collect()
 }
 
-fn merged(parts: Vec<Part>) -> Vec<Part> {
-    let mut merged: Vec<Part> = Vec::new();
+fn merged(parts: Vec<HeadPiece>) -> Vec<HeadPiece> {
+    let mut merged: Vec<HeadPiece> = Vec::new();
     for part in parts {
         match (merged.last_mut(), part) {
-            (Some(Part::Literal(before)), Part::Literal(bytes)) => before.extend(bytes),
+            (Some(HeadPiece::Literal(before)), HeadPiece::Literal(bytes)) => before.extend(bytes),
             (_, part) => merged.push(part),
         }
     }

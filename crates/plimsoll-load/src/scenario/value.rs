@@ -45,7 +45,7 @@ pub(super) enum Given {
 
 /// Where in a request a value stands, which decides what it may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(super) enum ValuePlace<'a> {
     /// In a header field of a request of this method, when target and body are known.
     Field(&'a str),
     /// Anywhere else.
@@ -137,7 +137,7 @@ impl Names {
     ///
     /// # Errors
     /// The problem, in words.
-    pub(super) fn text(&mut self, text: &Text, place: Place<'_>) -> Result<Value, String> {
+    pub(super) fn text(&mut self, text: &Text, place: ValuePlace<'_>) -> Result<Value, String> {
         let pieces = text.0.iter().map(|piece| match piece {
             Piece::Literal(text) => Ok(Value::Literal(text.as_bytes().to_vec())),
             Piece::Bytes(bytes) => Ok(Value::Literal(bytes.clone())),
@@ -153,7 +153,7 @@ impl Names {
     pub(super) fn expression(
         &mut self,
         expression: &Expression,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
     ) -> Result<Value, String> {
         match expression {
             Expression::Text(text) => Ok(Value::Literal(text.as_bytes().to_vec())),
@@ -174,7 +174,7 @@ impl Names {
         }
     }
 
-    fn variable(&mut self, name: &str, place: Place<'_>) -> Result<Value, String> {
+    fn variable(&mut self, name: &str, place: ValuePlace<'_>) -> Result<Value, String> {
         if let Some(slot) = self.slots.get(name) {
             return Ok(Value::Slot(*slot));
         }
@@ -187,13 +187,13 @@ impl Names {
         }
         if name == METHOD {
             return match place {
-                Place::Field(method) => Ok(Value::Literal(method.as_bytes().to_vec())),
-                Place::Elsewhere => Err(own_of_request(name)),
+                ValuePlace::Field(method) => Ok(Value::Literal(method.as_bytes().to_vec())),
+                ValuePlace::Elsewhere => Err(own_of_request(name)),
             };
         }
         let given = GIVEN.iter().find(|(given, _)| *given == name);
         match given.map(|(_, given)| *given) {
-            Some(Given::Target | Given::Body) if place == Place::Elsewhere => {
+            Some(Given::Target | Given::Body) if place == ValuePlace::Elsewhere => {
                 Err(own_of_request(name))
             }
             Some(given) => Ok(Value::Given(given)),
@@ -329,7 +329,7 @@ mod tests {
         );
         names.slot("token");
         let expression = Expression::parse(text, |name| Err(name.to_owned()))?;
-        names.expression(&expression, Place::Field("PUT"))
+        names.expression(&expression, ValuePlace::Field("PUT"))
     }
 
     #[track_caller]
@@ -398,7 +398,7 @@ mod tests {
     fn the_request_is_known_in_its_fields_only() {
         let mut names = Names::default();
         let body = Expression::Variable("body".to_owned());
-        let refused = names.expression(&body, Place::Elsewhere).unwrap_err();
+        let refused = names.expression(&body, ValuePlace::Elsewhere).unwrap_err();
         assert_eq!(
             refused,
             "`body` is the request's own, and known only in its header fields"

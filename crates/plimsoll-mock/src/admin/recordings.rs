@@ -8,6 +8,7 @@ use crate::mappings::recording::{Recorded, Recorder, Recording, Recordings, Stat
 use crate::mappings::source;
 use crate::mappings::stubs::{Draft, NotPlaced};
 use crate::records::journal::{Entry, Snapshot};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_wiremock::reader::Problems;
 use plimsoll_wiremock::reader::problem::StubProblem;
 use plimsoll_wiremock::reader::read_value;
@@ -179,11 +180,13 @@ impl<'a> Kept<'a> {
             admin.stubs.retain(|stub| !ids.contains(&stub.id));
         }
         for stub in &self.stubs {
-            source::forget(stub).ok();
+            source::forget(stub).ignored("the recording has failed, and says so");
         }
         let files = admin.body_files();
         for name in &self.files {
-            files.remove(name).ok();
+            files
+                .remove(name)
+                .ignored("the recording has failed, and says so");
         }
     }
 }

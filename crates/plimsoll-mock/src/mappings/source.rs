@@ -3,6 +3,7 @@
 //! Files are read in the order of their paths; a later one is newer. Links are followed only to places below the root.
 
 use crate::error::MockError;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_files::{Limit, read_text};
 use plimsoll_wiremock::reader::body_files::BodyFiles;
 use plimsoll_wiremock::reader::problem::{FileProblem, StubProblem};
@@ -60,7 +61,7 @@ pub(crate) fn load(root: &Path, around: &Surroundings) -> Result<Loaded, MockErr
         error,
     };
     let root = root.canonicalize().map_err(failed)?;
-    let mut found = Found::default();
+    let mut found = MappingFiles::default();
     let mappings = root.join("mappings");
     if mappings.exists() {
         found.walk(&root, &mappings).map_err(failed)?;
@@ -139,8 +140,8 @@ pub(crate) fn save(root: &Path, stub: &Stub) -> io::Result<()> {
     let written = fs::write(&unfinished, format!("{document:#}\n"));
     let written = written.and_then(|()| fs::rename(&unfinished, path));
     written.inspect_err(|_| {
-        // What cannot be removed was most likely not written either.
-        fs::remove_file(&unfinished).ok();
+        fs::remove_file(&unfinished)
+            .ignored("what cannot be removed was most likely not written either");
     })
 }
 
@@ -227,14 +228,14 @@ fn claim_id(
 
 /// The mapping files of a directory tree.
 #[derive(Debug, Default)]
-struct Found {
+struct MappingFiles {
     files: BTreeSet<PathBuf>,
     /// Directories seen, by their real paths: links may form circles.
     directories: BTreeSet<PathBuf>,
     problems: Vec<FileProblem>,
 }
 
-impl Found {
+impl MappingFiles {
     fn walk(&mut self, root: &Path, directory: &Path) -> io::Result<()> {
         if !self.directories.insert(directory.canonicalize()?) {
             return Ok(());

@@ -42,13 +42,13 @@ pub(crate) struct Draft<'a> {
     stubs: Vec<Arc<Stub>>,
     /// Bytes of their documents.
     bytes: usize,
-    places: Places,
+    places: StubPlaces,
     writer: &'a mut Writer,
 }
 
 /// Where the stubs of a draft stand, by their ids. Whoever asks once is answered by a look through all of them.
 #[derive(Debug, Default)]
-enum Places {
+enum StubPlaces {
     #[default]
     Unasked,
     AskedOnce,
@@ -125,7 +125,7 @@ impl Stubs {
         let mut draft = Draft {
             stubs,
             bytes,
-            places: Places::default(),
+            places: StubPlaces::default(),
             writer: &mut writer,
         };
         let result = change(&mut draft)?;
@@ -190,7 +190,7 @@ impl Stubs {
         self.change(|draft| {
             draft.stubs.clear();
             draft.bytes = 0;
-            draft.places = Places::default();
+            draft.places = StubPlaces::default();
             draft.writer.machines.clear();
             for mapping in mappings {
                 let id = draft.writer.id_of(&mapping);
@@ -270,7 +270,7 @@ impl Draft<'_> {
     pub(crate) fn retain(&mut self, stays: impl Fn(&Stub) -> bool) {
         self.stubs.retain(|stub| stays(stub));
         self.bytes = self.stubs.iter().map(|stub| stub.bytes).sum();
-        self.places = Places::default();
+        self.places = StubPlaces::default();
     }
 
     /// Whether there is a stub with this id.
@@ -281,23 +281,23 @@ impl Draft<'_> {
     fn place_of(&mut self, id: StubId) -> Option<usize> {
         let stubs = self.stubs.iter();
         match &self.places {
-            Places::Unasked => {
+            StubPlaces::Unasked => {
                 let place = stubs.map(|stub| stub.id).position(|own| own == id);
-                self.places = Places::AskedOnce;
+                self.places = StubPlaces::AskedOnce;
                 place
             }
-            Places::AskedOnce => {
+            StubPlaces::AskedOnce => {
                 let table: HashMap<StubId, usize> = stubs.map(|stub| stub.id).zip(0..).collect();
                 let place = table.get(&id).copied();
-                self.places = Places::Table(table);
+                self.places = StubPlaces::Table(table);
                 place
             }
-            Places::Table(table) => table.get(&id).copied(),
+            StubPlaces::Table(table) => table.get(&id).copied(),
         }
     }
 
     fn push(&mut self, stub: Arc<Stub>) {
-        if let Places::Table(table) = &mut self.places {
+        if let StubPlaces::Table(table) = &mut self.places {
             table.insert(stub.id, self.stubs.len());
         }
         self.bytes += stub.bytes;

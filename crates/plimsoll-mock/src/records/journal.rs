@@ -95,7 +95,7 @@ pub(crate) enum Outcome {
 
 /// A request to be noted.
 #[derive(Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct SeenRequest<'a> {
     pub(crate) head: &'a RequestHead,
     pub(crate) body: &'a [u8],
     pub(crate) channel: Channel,
@@ -161,7 +161,7 @@ impl Journal {
     }
 
     /// Notes a request of a shard; its number, unless there is no journal.
-    pub(crate) fn note(&self, shard: usize, seen: &Seen<'_>) -> Option<u64> {
+    pub(crate) fn note(&self, shard: usize, seen: &SeenRequest<'_>) -> Option<u64> {
         let note = || {
             let mut ring = self.ring_for(shard, seen);
             ring.note(seen, self.limits, base(shard))
@@ -170,7 +170,7 @@ impl Journal {
     }
 
     /// The ring in which this is to be noted.
-    fn ring_for(&self, shard: usize, seen: &Seen<'_>) -> MutexGuard<'_, Ring> {
+    fn ring_for(&self, shard: usize, seen: &SeenRequest<'_>) -> MutexGuard<'_, Ring> {
         if let Answered::Stub(stub) = seen.outcome {
             stub.saw(self.epoch.load(Ordering::Relaxed));
         }
@@ -271,7 +271,7 @@ impl Journal {
 
 impl Fetch<'_> {
     /// Notes the request with its answer; its number.
-    pub(crate) fn note(mut self, seen: &Seen<'_>) -> u64 {
+    pub(crate) fn note(mut self, seen: &SeenRequest<'_>) -> u64 {
         let mut ring = self.journal.ring_for(self.shard, seen);
         // Both at once, so that nobody sees it twice, or not at all.
         if let Some(received) = self.received.take() {
@@ -351,7 +351,7 @@ mod tests {
         let journal = Journal::new(JournalLimits::default(), 2, 0);
         let head = RequestHead::from_text(b"GET / HTTP/1.0\r\n\r\n", Version::Http10).unwrap();
         let (first, second) = (Instant::now(), Instant::now() + Duration::from_secs(1));
-        let seen = |received| Seen {
+        let seen = |received| SeenRequest {
             head: &head,
             body: b"",
             channel: Channel::default(),

@@ -6,7 +6,7 @@
 
 use plimsoll_http::meters::{Buckets, Counter};
 use plimsoll_wiremock::stub::Stub;
-use plimsoll_wiremock::stub::place::Place;
+use plimsoll_wiremock::stub::place::StubRow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -44,7 +44,7 @@ struct Names {
 struct Holder {
     label: Label,
     /// Gone when the stub is: removed, answered with, and no longer in the journal.
-    stub: Weak<Place>,
+    stub: Weak<StubRow>,
 }
 
 /// How a row is called.

@@ -12,7 +12,7 @@ pub(crate) use call::Call;
 pub(crate) use pending::Pending;
 
 use crate::admin::cors;
-use crate::records::journal::{Answered, Seen, sub_event};
+use crate::records::journal::{Answered, SeenRequest, sub_event};
 use crate::records::metrics::Known;
 use crate::serve::shard::Shard;
 use crate::serve::static_files::{self, StaticFile};
@@ -310,8 +310,8 @@ impl Exchange<'_> {
         outcome: Answered<'a>,
         delay: Duration,
         answer: Option<&'a Answer>,
-    ) -> Seen<'a> {
-        Seen {
+    ) -> SeenRequest<'a> {
+        SeenRequest {
             head: self.head,
             body: self.body,
             channel: self.channel,

@@ -405,7 +405,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&head[..], payload].concat()
 }
 
-/// What a client begins with: its preface and empty settings.
+/// Beginning of a client: its preface and empty settings.
 fn beginning() -> Vec<u8> {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     [preface, frame(4, 0, 0, &[])].concat()

@@ -50,7 +50,7 @@ fn write_phases(out: &mut Vec<u8>, phases: &Phases) {
 mod tests {
     use super::*;
     use crate::ending::Ending;
-    use crate::record::{ApiNames, Batch, Names, Part, Record, Words};
+    use crate::record::{ApiNames, Batch, Names, Record, RecordWord, Words};
     use std::sync::Arc;
 
     #[test]
@@ -64,8 +64,8 @@ mod tests {
         };
         let words = |method: &str, path: &str| {
             let mut words = Words::default();
-            words.put(Part::Method, method);
-            words.put(Part::Path, path);
+            words.put(RecordWord::Method, method);
+            words.put(RecordWord::Path, path);
             words
         };
         let mut batch = Batch::new(0, Arc::new(names));

@@ -36,7 +36,7 @@ pub(crate) fn all(spool: &mut Spool) -> Vec<u64> {
 fn records_come_out_as_they_went_in_across_restarts() {
     let dir = tempfile::tempdir().unwrap();
     let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
-    assert_eq!(found, Found::default());
+    assert_eq!(found, SpoolContents::default());
     assert_eq!(put(&mut spool, 0..10), 10);
     assert_eq!(take(&mut spool, 4), [0, 1, 2, 3]);
     put(&mut spool, 10..12);
@@ -145,7 +145,7 @@ fn one_killed_while_it_removes_a_file_delivers_nothing_of_it_again() {
     fs::remove_dir(&path).unwrap();
     fs::rename(&aside, &path).unwrap();
     let (mut spool, found) = Spool::open(dir.path(), 1 << 20).unwrap();
-    assert_eq!(found, Found::default());
+    assert_eq!(found, SpoolContents::default());
     // A file of the same number is none of the note's.
     put(&mut spool, 3..6);
     drop(spool);

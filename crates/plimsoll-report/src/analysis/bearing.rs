@@ -73,7 +73,7 @@ pub struct Second {
 
 /// Facts of a part of a load beside its seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct LoadPart {
     /// The rate that was offered.
     pub offered_per_s: f64,
     /// The highest goodput at lower rates.
@@ -85,7 +85,7 @@ pub struct Part {
 /// How a part of a load was borne, from its seconds.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of seconds")]
-pub fn of_seconds(seconds: &[Second], part: Part) -> Bearing {
+pub fn of_seconds(seconds: &[Second], part: LoadPart) -> Bearing {
     let length = seconds.len() as f64;
     let backlog = match (seconds.first(), seconds.last()) {
         (Some(first), Some(last)) => Backlog {
@@ -343,7 +343,7 @@ mod tests {
             backlog: 5,
         };
         let of = |fails_late| {
-            let part = Part {
+            let part = LoadPart {
                 offered_per_s: 100.0,
                 best_per_s: None,
                 fails_late,

@@ -180,7 +180,7 @@ impl Bench {
 
 /// Of many searches: how many held the truth, the widest, and the mean of trial seconds; of those that contradict themselves nowhere how
 /// many there are, and how many held the truth.
-struct Found {
+struct SearchResults {
     held: u64,
     widest: f64,
     trial_seconds: f64,
@@ -188,8 +188,12 @@ struct Found {
     settled_held: u64,
 }
 
-fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -> Answer) -> Found {
-    let mut found = Found {
+fn found(
+    searches: u64,
+    make: impl Fn(f64) -> Target,
+    way: impl Fn(&mut Bench) -> Answer,
+) -> SearchResults {
+    let mut found = SearchResults {
         held: 0,
         widest: 0.0,
         trial_seconds: 0.0,
@@ -212,7 +216,7 @@ fn found(searches: u64, make: impl Fn(f64) -> Target, way: impl Fn(&mut Bench) -
 }
 
 /// Searches targets that differ by a number from 0 to 1.
-fn search_all(searches: u64, name: &str, make: impl Fn(f64) -> Target) -> Found {
+fn search_all(searches: u64, name: &str, make: impl Fn(f64) -> Target) -> SearchResults {
     let search = found(searches, make, Bench::search);
     for (held, of) in [
         (search.held, searches),

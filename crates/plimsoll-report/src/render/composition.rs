@@ -7,7 +7,7 @@ use crate::record::{ArmSummary, MethodName, Summary, TimeStatistics};
 
 /// One part of the response times of an arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part<'a> {
+pub(super) struct TimePart<'a> {
     pub(super) kind: Kind,
     /// Its figures; the rest has none, because it is what remains of sums.
     pub(super) figures: Option<&'a TimeStatistics>,
@@ -63,7 +63,7 @@ impl Kind {
 const ROUNDING: f64 = 0.002;
 
 /// The parts of an arm's response times that happened; none where they were not recorded.
-pub(super) fn of(arm: &ArmSummary) -> Vec<Part<'_>> {
+pub(super) fn of(arm: &ArmSummary) -> Vec<TimePart<'_>> {
     let times = &arm.times;
     if times.first_byte_time.count == 0 {
         return Vec::new();
@@ -80,8 +80,8 @@ pub(super) fn of(arm: &ArmSummary) -> Vec<Part<'_>> {
     let known: f64 = parts.iter().map(|(_, figures)| sum(figures)).sum();
     let all = known.max(sum(&times.response_time));
     let happened = parts.into_iter().filter(|(_, figures)| figures.count > 0);
-    let mut parts: Vec<Part<'_>> = happened
-        .map(|(kind, figures)| Part {
+    let mut parts: Vec<TimePart<'_>> = happened
+        .map(|(kind, figures)| TimePart {
             kind,
             figures: Some(figures),
             share: share(sum(figures), all),
@@ -89,7 +89,7 @@ pub(super) fn of(arm: &ArmSummary) -> Vec<Part<'_>> {
         .collect();
     let rest = share(all - known, all);
     if rest > ROUNDING {
-        parts.push(Part {
+        parts.push(TimePart {
             kind: Kind::Rest,
             figures: None,
             share: rest,

@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) due: Option<Instant>,
 }
 
-/// What was heard of it last.
+/// The last that was heard of it.
 pub(super) struct Heard {
     pub(super) text: Arc<str>,
     pub(super) at: Instant,

@@ -8,6 +8,7 @@ use crate::reference::Source;
 use crate::schedule::{Freshness, Times};
 use crate::settings::{Keeping, Settings};
 use plimsoll_base::document::{Problem, Problems};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::log::Log;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_http::clock::{self, until};
@@ -307,10 +308,10 @@ impl Work {
         for known in &mut self.secrets {
             known.proposed = None;
         }
-        if let Some((take, _)) = self.take.take()
-            && take.reply.send(missing.or_ok(())).is_err()
-        {
-            // Who asked has gone, and the places with it.
+        if let Some((take, _)) = self.take.take() {
+            take.reply
+                .send(missing.or_ok(()))
+                .ignored("who asked has gone, and the places with it");
         }
     }
 }

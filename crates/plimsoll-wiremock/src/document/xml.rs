@@ -58,7 +58,7 @@ pub enum Unread {
 
 /// Where an item stands: in document order, an element before its attributes, and those before what it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct ItemId {
     node: u32,
     /// 0 for the node itself, otherwise which of its attributes it is, from 1.
     attribute: u32,
@@ -71,7 +71,7 @@ struct Declaration {
     number: NonZeroU32,
 }
 
-impl Place {
+impl ItemId {
     /// That of the root, which holds all else.
     pub const ROOT: Self = Self {
         node: 0,
@@ -158,7 +158,7 @@ impl Document {
         self.parsed.borrow_owner()
     }
 
-    fn node(&self, place: Place) -> roxmltree::Node<'_, '_> {
+    fn node(&self, place: ItemId) -> roxmltree::Node<'_, '_> {
         let node = self
             .parsed
             .borrow_dependent()
@@ -166,17 +166,17 @@ impl Document {
         node.expect("invariant: a place is that of a node of this document")
     }
 
-    fn is_element(&self, place: Place) -> bool {
+    fn is_element(&self, place: ItemId) -> bool {
         place.attribute == 0 && self.node(place).is_element()
     }
 
-    fn attribute(&self, place: Place) -> Option<roxmltree::Attribute<'_, '_>> {
+    fn attribute(&self, place: ItemId) -> Option<roxmltree::Attribute<'_, '_>> {
         let index = usize::try_from(place.attribute.checked_sub(1)?).ok()?;
         self.node(place).attributes().nth(index)
     }
 
     /// The item at a place.
-    pub fn kind(&self, place: Place) -> Kind<'_> {
+    pub fn kind(&self, place: ItemId) -> Kind<'_> {
         if let Some(attribute) = self.attribute(place) {
             let name = Name {
                 qualified: &self.source()[attribute.range_qname()],
@@ -204,58 +204,58 @@ impl Document {
 
     /// The place of the element that holds all others.
     #[cfg(test)]
-    pub fn top(&self) -> Place {
-        Place::of(self.parsed.borrow_dependent().root_element())
+    pub fn top(&self) -> ItemId {
+        ItemId::of(self.parsed.borrow_dependent().root_element())
     }
 
     /// The places of all texts and attributes.
-    fn texts(&self) -> impl Iterator<Item = Place> + '_ {
-        let nodes = self.parsed.borrow_dependent().descendants().map(Place::of);
+    fn texts(&self) -> impl Iterator<Item = ItemId> + '_ {
+        let nodes = self.parsed.borrow_dependent().descendants().map(ItemId::of);
         let each = nodes.flat_map(|place| std::iter::once(place).chain(self.attributes(place)));
         each.filter(|place| matches!(self.kind(*place), Kind::Text(_) | Kind::Attribute(..)))
     }
 
     /// The place of what contains an item.
-    pub fn parent(&self, place: Place) -> Option<Place> {
+    pub fn parent(&self, place: ItemId) -> Option<ItemId> {
         if place.attribute > 0 {
-            return Some(Place {
+            return Some(ItemId {
                 attribute: 0,
                 ..place
             });
         }
-        self.node(place).parent().map(Place::of)
+        self.node(place).parent().map(ItemId::of)
     }
 
     /// The places of an element's attributes.
-    pub fn attributes(&self, place: Place) -> impl Iterator<Item = Place> + use<> {
+    pub fn attributes(&self, place: ItemId) -> impl Iterator<Item = ItemId> + use<> {
         let count = match place.attribute {
             0 => u32::try_from(self.node(place).attributes().len()).unwrap_or(u32::MAX),
             _ => 0,
         };
-        (1..=count).map(move |attribute| Place { attribute, ..place })
+        (1..=count).map(move |attribute| ItemId { attribute, ..place })
     }
 
     /// The places of what an item contains, without attributes.
-    pub fn children(&self, place: Place) -> impl DoubleEndedIterator<Item = Place> + '_ {
+    pub fn children(&self, place: ItemId) -> impl DoubleEndedIterator<Item = ItemId> + '_ {
         let own = (place.attribute == 0).then(|| self.node(place));
         own.into_iter()
             .flat_map(|node| node.children())
-            .map(Place::of)
+            .map(ItemId::of)
     }
 
     /// How many items an item stands in.
-    fn depth(&self, place: Place) -> usize {
+    fn depth(&self, place: ItemId) -> usize {
         self.node(place).ancestors().count()
     }
 
     /// How many bytes an item has in the text, with all that it contains.
-    pub fn bytes(&self, place: Place) -> usize {
+    pub fn bytes(&self, place: ItemId) -> usize {
         self.attribute(place)
             .map_or_else(|| self.node(place).range().len(), |own| own.range().len())
     }
 
     /// All text within an item, one after the other.
-    pub fn text(&self, place: Place) -> String {
+    pub fn text(&self, place: ItemId) -> String {
         match self.kind(place) {
             Kind::Root | Kind::Element(..) => {
                 let within = self.node(place).descendants();
@@ -270,12 +270,12 @@ impl Document {
     }
 
     /// The namespaces that an element declares itself: prefix, empty for the default, and URI.
-    pub fn declarations(&self, place: Place) -> Vec<(&str, &str)> {
+    pub fn declarations(&self, place: ItemId) -> Vec<(&str, &str)> {
         declarations(self.node(place))
     }
 
     /// The namespaces that are declared where an element stands.
-    fn namespaces(&self, place: Place) -> Vec<Declaration> {
+    fn namespaces(&self, place: ItemId) -> Vec<Declaration> {
         let mut found: Vec<Declaration> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut next = Some(place);
@@ -297,7 +297,7 @@ impl Document {
 
     /// A declaration: prefix and URI.
     fn declared(&self, declaration: Declaration) -> (&str, &str) {
-        let place = Place {
+        let place = ItemId {
             node: declaration.node,
             attribute: 0,
         };
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(document.attributes(top).count(), 2);
         assert_eq!(document.children(top).count(), 4);
         assert_eq!(document.text(top), "t<&");
-        assert_eq!(document.children(Place::ROOT).count(), 2);
+        assert_eq!(document.children(ItemId::ROOT).count(), 2);
     }
 
     #[test]
@@ -425,7 +425,7 @@ mod tests {
     fn depth_and_entities_do_no_harm() {
         let deep = format!("{}{}", "<a>".repeat(50_000), "</a>".repeat(50_000));
         let document = Document::parse(&deep).unwrap();
-        assert_eq!(document.text(Place::ROOT), "");
+        assert_eq!(document.text(ItemId::ROOT), "");
         let mut laughs = "<!DOCTYPE l [<!ENTITY e0 'ha'>".to_owned();
         for level in 1..20 {
             let previous = level - 1;

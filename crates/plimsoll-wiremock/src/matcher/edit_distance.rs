@@ -46,7 +46,7 @@ fn edits(shorter: &[char], longer: &[char]) -> usize {
     let Some(last) = shorter.len().checked_sub(1) else {
         return longer.len();
     };
-    let places = Places::of(shorter);
+    let places = CharacterPlaces::of(shorter);
     let words = shorter.len().div_ceil(64);
     let (mut more, mut less): (Column, Column) = ([u64::MAX; WORDS], [0; WORDS]);
     let mut edits = shorter.len();
@@ -77,12 +77,12 @@ fn edits(shorter: &[char], longer: &[char]) -> usize {
 }
 
 /// Where each character stands.
-struct Places {
+struct CharacterPlaces {
     ascii: [Column; 128],
     others: HashMap<char, Column>,
 }
 
-impl Places {
+impl CharacterPlaces {
     fn of(text: &[char]) -> Self {
         let mut places = Self {
             ascii: [[0; WORDS]; 128],

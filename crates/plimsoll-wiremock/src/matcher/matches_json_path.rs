@@ -5,7 +5,7 @@
 
 use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
-use crate::document::json::path::{Found, JsonPath};
+use crate::document::json::path::{JsonFound, JsonPath};
 use crate::document::json::{Json, tree_budget};
 use crate::java;
 use crate::reader::problem::StubProblem;
@@ -80,9 +80,9 @@ impl MatchesJsonPath {
         let found = self.path.find(document, &arena, &budget)?;
         match &self.pattern {
             None => Ok(match found {
-                Found::Nothing => false,
-                Found::One(value) => is_something(value),
-                Found::Many(values) => !values.is_empty(),
+                JsonFound::Nothing => false,
+                JsonFound::One(value) => is_something(value),
+                JsonFound::Many(values) => !values.is_empty(),
             }),
             Some(pattern) => holds_on(pattern, found, value.bytes().len(), &budget),
         }
@@ -96,12 +96,12 @@ impl MatchesJsonPath {
         let bytes = value.bytes().len();
         let (budget, values) = (Budget::for_bytes(bytes), tree_budget(bytes));
         match self.path.find(document, &Bump::new(), &budget).ok()? {
-            Found::Nothing => None,
-            Found::One(one) if one.as_object().is_some() => {
+            JsonFound::Nothing => None,
+            JsonFound::One(one) if one.as_object().is_some() => {
                 Some(java::json::pretty(&one.to_value_within(&values).ok()?))
             }
-            Found::One(one) => printed(one, &values).ok(),
-            Found::Many(all) => printed(all.first()?, &values).ok(),
+            JsonFound::One(one) => printed(one, &values).ok(),
+            JsonFound::Many(all) => printed(all.first()?, &values).ok(),
         }
     }
 }
@@ -123,14 +123,14 @@ fn printed(value: &Json<'_>, values: &Budget) -> Result<String, TooCostly> {
 
 fn holds_on(
     pattern: &Matcher,
-    found: Found<'_>,
+    found: JsonFound<'_>,
     bytes: usize,
     budget: &Budget,
 ) -> Result<bool, TooCostly> {
     let values = || tree_budget(bytes);
     let items = match found {
-        Found::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
-        Found::One(value) => match value {
+        JsonFound::Nothing => return Ok(matches!(pattern, Matcher::Absent)),
+        JsonFound::One(value) => match value {
             Json::Array(items) => items.iter().collect(),
             Json::Null => return Ok(matches!(pattern, Matcher::Absent)),
             one @ Json::Object(_) => {
@@ -139,7 +139,7 @@ fn holds_on(
             }
             one => return pattern.holds(Some(&Content::text_of(printed(one, &values())?))),
         },
-        Found::Many(values) => values,
+        JsonFound::Many(values) => values,
     };
     if matches!(pattern, Matcher::EqualToJson(_)) {
         let values = values();

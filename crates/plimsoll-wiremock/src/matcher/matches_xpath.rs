@@ -5,7 +5,7 @@
 use super::{Matcher, no_operator};
 use crate::budget::{Budget, TooCostly};
 use crate::document::xml::naming::Naming;
-use crate::document::xml::path::{Failure, Found, XPath, shown};
+use crate::document::xml::path::{Failure, XPath, XPathResult, shown};
 use crate::reader::problem::StubProblem;
 use crate::reader::{Node, Object, Problems};
 use crate::request::content::Content;
@@ -95,11 +95,11 @@ impl MatchesXPath {
             Err(Failure::TooCostly(costly)) => return Err(costly),
         };
         let Some(pattern) = &self.pattern else {
-            return Ok(!matches!(found, Found::Nodes(places) if places.is_empty()));
+            return Ok(!matches!(found, XPathResult::Nodes(places) if places.is_empty()));
         };
         let places = match found {
-            Found::Nodes(places) => places,
-            Found::Text(text) => return pattern.holds(Some(&Content::text_of(text))),
+            XPathResult::Nodes(places) => places,
+            XPathResult::Text(text) => return pattern.holds(Some(&Content::text_of(text))),
         };
         // What was found may stand within each other.
         let budget = Budget::of(FOUND + document.byte_count() / 10);
@@ -116,8 +116,8 @@ impl MatchesXPath {
     pub(super) fn found(&self, value: &Content<'_>) -> Option<String> {
         let document = value.xml().ok()??;
         match self.path.find(document).ok()? {
-            Found::Nodes(places) => places.first().map(|place| shown(document, *place)),
-            Found::Text(text) => Some(text),
+            XPathResult::Nodes(places) => places.first().map(|place| shown(document, *place)),
+            XPathResult::Text(text) => Some(text),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Reads and writes body files: only below `__files`, links included.
 
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_files::Limit;
 use std::fs;
 use std::io::{self, Write as _};
@@ -53,8 +54,8 @@ impl BodyFiles {
         self.write_by(name, |path| {
             let mut file = fs::File::create_new(path)?;
             file.write_all(bytes).inspect_err(|_| {
-                // What cannot be removed either stays, and the error is told.
-                fs::remove_file(path).ok();
+                fs::remove_file(path)
+                    .ignored("what cannot be removed either stays, and the error is told");
             })
         })
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 /// One part.
 #[derive(Debug)]
-pub struct Part {
+pub struct MultipartPart {
     /// Names and values of its header fields.
     pub fields: Vec<(String, Vec<u8>)>,
     pub body: Content<'static>,
@@ -19,7 +19,7 @@ const MOST_PARTS: usize = 1000;
 const MOST_FIELDS: usize = 200;
 
 /// The parts of `body`, which has this content type; none if it is not multipart.
-pub fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
+pub fn parts(content_type: &[u8], body: &[u8]) -> Vec<MultipartPart> {
     let Some(boundary) = boundary(content_type) else {
         return Vec::new();
     };
@@ -43,7 +43,7 @@ pub fn parts(content_type: &[u8], body: &[u8]) -> Vec<Part> {
     parts
 }
 
-impl Part {
+impl MultipartPart {
     /// The name that its `Content-Disposition` gives it.
     pub fn name(&self) -> Option<String> {
         let disposition = String::from_utf8_lossy(self.values("Content-Disposition").next()?);
@@ -75,7 +75,7 @@ impl Part {
     }
 }
 
-fn part(piece: &[u8], room: &Rc<Room>) -> Part {
+fn part(piece: &[u8], room: &Rc<Room>) -> MultipartPart {
     let (head, body) = match memchr::memmem::find(piece, b"\r\n\r\n") {
         Some(end) => (&piece[..end], &piece[end + 4..]),
         None if piece.starts_with(b"\r\n") => (&piece[..0], &piece[2..]),
@@ -86,7 +86,7 @@ fn part(piece: &[u8], room: &Rc<Room>) -> Part {
         let name = std::str::from_utf8(&line[..colon]).ok()?;
         Some((name.to_owned(), line[colon + 1..].trim_ascii().to_vec()))
     });
-    Part {
+    MultipartPart {
         fields: fields.take(MOST_FIELDS).collect(),
         body: Content::of(body.to_vec()).within(room),
     }

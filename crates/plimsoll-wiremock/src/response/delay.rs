@@ -1,4 +1,4 @@
-//! How long an answer is held back. Pure: sampling takes its randomness as an argument, waiting is left to `delay_timer`.
+//! How long an answer is held back. Pure: sampling takes its randomness as an argument, waiting is left to whoever serves.
 //!
 //! A stub's fixed delay and its distribution add up, as in WireMock.
 

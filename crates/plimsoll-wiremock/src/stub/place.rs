@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The row that counts a stub, once it has one. The answers of one stub share it.
 #[derive(Debug, Default)]
-pub struct Place(AtomicU32);
+pub struct StubRow(AtomicU32);
 
-/// Value of a [`Place`] before its stub has answered.
+/// Value of a [`StubRow`] before its stub has answered.
 const UNKNOWN: u32 = 0;
 
-impl Place {
+impl StubRow {
     /// The row, if the stub has one.
     pub fn row(&self) -> Option<u32> {
         match self.0.load(Ordering::Relaxed) {

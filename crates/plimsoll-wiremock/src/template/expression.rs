@@ -2,7 +2,7 @@
 
 use super::helper;
 use super::render::Helper;
-use super::render::program::{Call, Expression, Path, Place};
+use super::render::program::{Call, Expression, Path, TemplatePlace};
 
 /// Calls within calls.
 const DEEPEST: usize = 32;
@@ -19,7 +19,7 @@ enum Word<'a> {
 }
 
 /// The content of `{{…}}`: a value, or a call.
-pub fn output(text: &str, place: Place) -> Result<Expression, String> {
+pub fn output(text: &str, place: TemplatePlace) -> Result<Expression, String> {
     let words = words(text)?;
     let name = match words.first() {
         Some(Word::Plain(name)) => *name,
@@ -51,11 +51,15 @@ pub fn output(text: &str, place: Place) -> Result<Expression, String> {
 }
 
 /// A call whose arguments are `text`.
-pub fn call(helper: &'static Helper, text: &str, place: Place) -> Result<Call, String> {
+pub fn call(helper: &'static Helper, text: &str, place: TemplatePlace) -> Result<Call, String> {
     arguments(helper, &words(text)?, place)
 }
 
-fn arguments(helper: &'static Helper, words: &[Word<'_>], place: Place) -> Result<Call, String> {
+fn arguments(
+    helper: &'static Helper,
+    words: &[Word<'_>],
+    place: TemplatePlace,
+) -> Result<Call, String> {
     let mut reader = Reader {
         words,
         next: 0,
@@ -120,7 +124,7 @@ fn end_of_plain(text: &str) -> usize {
 struct Reader<'w, 'a> {
     words: &'w [Word<'a>],
     next: usize,
-    place: Place,
+    place: TemplatePlace,
 }
 
 impl<'a> Reader<'_, 'a> {

@@ -1,9 +1,9 @@
 //! A request as a template sees it: `request` and `parameters`. Nothing is computed that no template asks for.
 
-use super::value::{Origin, Part as ModelPart, Value};
+use super::value::{ModelPart, Origin, Value};
 use crate::java;
 use crate::request::Request;
-use crate::request::multipart::Part;
+use crate::request::multipart::MultipartPart;
 use crate::request::parameters::{Parameters, by_name};
 use crate::stub_id::StubId;
 use base64::Engine as _;
@@ -171,7 +171,7 @@ fn map<'a>(names: Vec<&'a str>, values: impl Fn(&str) -> Option<Value<'a>>) -> V
 /// The parts of a multipart body by their names, in the order of WireMock's map of them; of two with one name the last.
 fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
     let parts = request.parts();
-    let names = java::set::in_order(parts.iter().filter_map(Part::name));
+    let names = java::set::in_order(parts.iter().filter_map(MultipartPart::name));
     let entry = |name: String| {
         let mut parts = parts.iter().rev();
         let part = parts.find(|part| part.name().as_deref() == Some(name.as_str()))?;
@@ -181,7 +181,7 @@ fn parts<'a>(request: &'a Request<'a>) -> Value<'a> {
 }
 
 /// A part as a template sees it.
-fn of_part<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
+fn of_part<'a>(part: &'a MultipartPart, name: &str) -> Option<Value<'a>> {
     Some(match name {
         "name" => Value::text(part.name()?),
         "headers" => Value::PartFields(part),
@@ -193,7 +193,7 @@ fn of_part<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
 }
 
 /// The values of a part's header field, whose name may be in any case.
-fn of_part_fields<'a>(part: &'a Part, name: &str) -> Option<Value<'a>> {
+fn of_part_fields<'a>(part: &'a MultipartPart, name: &str) -> Option<Value<'a>> {
     let fields = part.fields.iter();
     let own = fields.filter(|(own, _)| own.eq_ignore_ascii_case(name));
     several(own.map(|(_, value)| String::from_utf8_lossy(value)))

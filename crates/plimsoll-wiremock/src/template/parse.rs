@@ -4,7 +4,7 @@
 
 use super::expression;
 use super::helper;
-use super::render::program::{Block, BlockHead, Part, Place};
+use super::render::program::{Block, BlockHead, ProgramPiece, TemplatePlace};
 use std::ops::Range;
 
 /// Blocks within blocks.
@@ -23,11 +23,11 @@ struct Tag<'a> {
     sigil: Option<char>,
     /// Without braces, sigil and marks of white space.
     inner: &'a str,
-    place: Place,
+    place: TemplatePlace,
 }
 
 /// The parts of a template.
-pub fn parts(text: &str) -> Result<Vec<Part>, String> {
+pub fn parts(text: &str) -> Result<Vec<ProgramPiece>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser {
         tokens: &tokens,
@@ -44,7 +44,7 @@ pub fn parts(text: &str) -> Result<Vec<Part>, String> {
 }
 
 /// A message with its place.
-pub fn at(place: Place, message: &str) -> String {
+pub fn at(place: TemplatePlace, message: &str) -> String {
     format!("{}:{}: {message}", place.line, place.column)
 }
 
@@ -92,14 +92,14 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
 }
 
 /// Braces in a text.
-struct Found {
+struct Braces {
     whole: Range<usize>,
     inner: Range<usize>,
     trims_before: bool,
     trims_after: bool,
 }
 
-fn find_tag(text: &str, from: usize) -> Option<Found> {
+fn find_tag(text: &str, from: usize) -> Option<Braces> {
     let start = from + text[from..].find("{{")?;
     let after = &text[start..];
     let (open, close) = if after.starts_with("{{!--") || after.starts_with("{{~!--") {
@@ -115,7 +115,7 @@ fn find_tag(text: &str, from: usize) -> Option<Found> {
     inner.start += usize::from(trims_before);
     let trims_after = inner.end > inner.start && text[inner.clone()].ends_with('~');
     inner.end -= usize::from(trims_after);
-    Some(Found {
+    Some(Braces {
         whole: start..whole_end,
         inner,
         trims_before,
@@ -142,7 +142,7 @@ fn closing(text: &str, close: &str) -> Option<usize> {
 }
 
 /// The sigil of a tag and the rest; `None` for a comment.
-fn meaning(inner: &str, place: Place) -> Result<Option<(Option<char>, &str)>, String> {
+fn meaning(inner: &str, place: TemplatePlace) -> Result<Option<(Option<char>, &str)>, String> {
     let inner = inner.trim();
     Ok(match inner.chars().next() {
         None => return Err(at(place, "nothing stands between the braces")),
@@ -154,10 +154,10 @@ fn meaning(inner: &str, place: Place) -> Result<Option<(Option<char>, &str)>, St
     })
 }
 
-fn place_of(text: &str, at: usize) -> Place {
+fn place_of(text: &str, at: usize) -> TemplatePlace {
     let before = &text[..at];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Place {
+    TemplatePlace {
         line: before.matches('\n').count() + 1,
         column: before[line_start..].chars().count() + 1,
     }
@@ -171,13 +171,13 @@ struct Parser<'t, 'a> {
 
 impl<'a> Parser<'_, 'a> {
     /// Parts up to a tag that ends them: `else`, `^` or `/`.
-    fn sequence(&mut self, depth: usize) -> Result<(Vec<Part>, Option<Tag<'a>>), String> {
+    fn sequence(&mut self, depth: usize) -> Result<(Vec<ProgramPiece>, Option<Tag<'a>>), String> {
         let mut parts = Vec::new();
         while let Some(token) = self.tokens.get(self.next) {
             self.next += 1;
             let tag = match token {
                 Token::Text(text) => {
-                    parts.push(Part::Text((*text).to_owned()));
+                    parts.push(ProgramPiece::Text((*text).to_owned()));
                     continue;
                 }
                 Token::Tag(tag) => *tag,
@@ -193,7 +193,7 @@ impl<'a> Parser<'_, 'a> {
                 Some('^') if !tag.inner.is_empty() => parts.push(self.inverted(tag, depth)?),
                 Some(_) => return Ok((parts, Some(tag))),
                 None if else_of(tag.inner).is_some() => return Ok((parts, Some(tag))),
-                None => parts.push(Part::Output(
+                None => parts.push(ProgramPiece::Output(
                     expression::output(tag.inner, tag.place).map_err(|e| at(tag.place, &e))?,
                 )),
             }
@@ -201,10 +201,10 @@ impl<'a> Parser<'_, 'a> {
         Ok((parts, None))
     }
 
-    fn block(&mut self, tag: Tag<'a>, depth: usize) -> Result<Part, String> {
+    fn block(&mut self, tag: Tag<'a>, depth: usize) -> Result<ProgramPiece, String> {
         let (head, names) = block_head(tag.inner, tag.place)?;
         let (body, otherwise) = self.rest(tag, depth)?;
-        Ok(Part::Block(Box::new(Block {
+        Ok(ProgramPiece::Block(Box::new(Block {
             head,
             names,
             body,
@@ -213,10 +213,10 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// `{{^value}}…{{/value}}`.
-    fn inverted(&mut self, tag: Tag<'a>, depth: usize) -> Result<Part, String> {
+    fn inverted(&mut self, tag: Tag<'a>, depth: usize) -> Result<ProgramPiece, String> {
         let (head, names) = block_head(tag.inner, tag.place)?;
         let (otherwise, body) = self.rest(tag, depth)?;
-        Ok(Part::Block(Box::new(Block {
+        Ok(ProgramPiece::Block(Box::new(Block {
             head,
             names,
             body,
@@ -225,7 +225,11 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The rest of a block, up to its end: the body and the part behind `else`.
-    fn rest(&mut self, tag: Tag<'a>, depth: usize) -> Result<(Vec<Part>, Vec<Part>), String> {
+    fn rest(
+        &mut self,
+        tag: Tag<'a>,
+        depth: usize,
+    ) -> Result<(Vec<ProgramPiece>, Vec<ProgramPiece>), String> {
         let (body, end) = self.sequence(depth + 1)?;
         let end = end.ok_or_else(|| unclosed(&tag))?;
         if end.sigil == Some('/') {
@@ -251,7 +255,7 @@ impl<'a> Parser<'_, 'a> {
             body: inner,
             otherwise,
         };
-        Ok((body, vec![Part::Block(Box::new(block))]))
+        Ok((body, vec![ProgramPiece::Block(Box::new(block))]))
     }
 }
 
@@ -280,7 +284,7 @@ fn else_of(inner: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest.trim())
 }
 
-fn block_head(inner: &str, place: Place) -> Result<(BlockHead, Vec<String>), String> {
+fn block_head(inner: &str, place: TemplatePlace) -> Result<(BlockHead, Vec<String>), String> {
     let with_place = |message: String| at(place, &message);
     let (inner, names) = block_names(inner).map_err(with_place)?;
     let name = inner.split_whitespace().next().unwrap_or_default();
@@ -339,7 +343,7 @@ mod tests {
     #[test]
     fn braces_that_do_not_end_are_text() {
         for text in ["{{request.url", "}} stray", "{ {a} }"] {
-            assert!(matches!(&*parts(text).unwrap(), [Part::Text(own)] if own == text));
+            assert!(matches!(&*parts(text).unwrap(), [ProgramPiece::Text(own)] if own == text));
         }
     }
 }

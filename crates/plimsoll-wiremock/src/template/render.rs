@@ -12,7 +12,7 @@ use crate::budget::{Budget, TooCostly};
 use crate::document::json::path::JsonPath;
 use crate::document::xml::path::XPath;
 use crate::java::regex::JavaRegex;
-use program::{Block, BlockHead, Call, Expression, Part};
+use program::{Block, BlockHead, Call, Expression, ProgramPiece};
 use scope::{Scope, Scopes, Turn};
 use std::borrow::Cow;
 
@@ -99,14 +99,14 @@ impl<'a> Renderer<'a> {
     }
 
     /// The text of parts.
-    pub fn render(&mut self, parts: &'a [Part]) -> Result<String, RenderError> {
+    pub fn render(&mut self, parts: &'a [ProgramPiece]) -> Result<String, RenderError> {
         let mut out = String::new();
         for part in parts {
             let before = out.len();
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Output(expression) => out.push_str(&self.value(expression)?.print()),
-                Part::Block(block) => out.push_str(&self.block(block)?),
+                ProgramPiece::Text(text) => out.push_str(text),
+                ProgramPiece::Output(expression) => out.push_str(&self.value(expression)?.print()),
+                ProgramPiece::Block(block) => out.push_str(&self.block(block)?),
             }
             self.step(1).map_err(at_start)?;
             self.make(out.len() - before).map_err(at_start)?;
@@ -130,7 +130,7 @@ impl<'a> Renderer<'a> {
     pub fn render_in(
         &mut self,
         scope: Scope<'a>,
-        parts: &'a [Part],
+        parts: &'a [ProgramPiece],
     ) -> Result<String, RenderError> {
         self.scopes.enter(scope);
         let rendered = self.render(parts);

@@ -33,9 +33,9 @@ pub enum Value<'a> {
     /// Names with values, in order.
     Map(Rc<[(Cow<'a, str>, Value<'a>)]>),
     /// A part of a multipart body.
-    Part(&'a multipart::Part),
+    Part(&'a multipart::MultipartPart),
     /// Its header fields.
-    PartFields(&'a multipart::Part),
+    PartFields(&'a multipart::MultipartPart),
     /// A moment with the pattern that it is shown in.
     Moment(Rc<Moment>, Option<Rc<str>>),
     /// A node of XML.
@@ -43,7 +43,7 @@ pub enum Value<'a> {
     /// The nodes of XML that a path found: prints the first.
     Nodes(Rc<[Rc<XmlNode>]>),
     /// A part of the request's model: see `model`.
-    Model(Part),
+    Model(ModelPart),
 }
 
 /// Where JSON came from decides how WireMock prints an object.
@@ -69,7 +69,7 @@ impl Origin {
 
 /// The parts of the model that are no values themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ModelPart {
     /// The root of the model.
     Root,
     Request,

@@ -1,7 +1,7 @@
 //! A node of XML as templates have it: prints itself, and has a name, a text and attributes.
 
 use crate::document::xml::path::shown;
-use crate::document::xml::{Document, Kind, Place};
+use crate::document::xml::{Document, ItemId, Kind};
 
 /// A node that `xPath` found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct XmlNode {
 
 impl XmlNode {
     /// The node at a place of a document.
-    pub fn at(document: &Document, place: Place) -> Self {
+    pub fn at(document: &Document, place: ItemId) -> Self {
         let name = match document.kind(place) {
             Kind::Element(name) | Kind::Attribute(name, _) => name.qualified.to_owned(),
             Kind::Instruction(target, _) => target.to_owned(),
@@ -23,7 +23,7 @@ impl XmlNode {
             Kind::Comment(_) => "#comment".to_owned(),
             Kind::Root => "#document".to_owned(),
         };
-        let attribute = |place: Place| match document.kind(place) {
+        let attribute = |place: ItemId| match document.kind(place) {
             Kind::Attribute(name, value) => Some((name.qualified.to_owned(), value.to_owned())),
             _ => None,
         };

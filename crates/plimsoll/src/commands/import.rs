@@ -105,7 +105,7 @@ fn read(path: &Path, limit: Limit) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::draft::{Body, Part, Step};
+    use super::draft::{Body, FormPart, Step};
     use super::*;
     use plimsoll_base::document::{Allowance, Counted, Document};
 
@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn what_is_written_is_counted() {
-        let part = |name: &str| Part {
+        let part = |name: &str| FormPart {
             name: name.to_owned(),
             filename: Some("f".to_owned()),
-            ..Part::default()
+            ..FormPart::default()
         };
         let all = |number: usize| Step {
             headers: vec![

@@ -16,7 +16,7 @@ pub struct Board {
     /// The newest note.
     pub note: String,
     /// Where in the run we are.
-    pub place: Option<Place>,
+    pub place: Option<BoardPlace>,
     /// The last second of the current load.
     pub second: Option<SecondProgress>,
     /// Answered exchanges per second, oldest first.
@@ -27,7 +27,7 @@ pub struct Board {
 
 /// Where in the run we are.
 #[derive(Debug)]
-pub struct Place {
+pub struct BoardPlace {
     /// The block, level or trial; empty where there is only one.
     pub label: String,
     /// The arm.
@@ -59,7 +59,7 @@ impl Board {
             Progress::BlockStarted { label, arm, ahead } => {
                 self.second = None;
                 self.phase = "starting the load".to_owned();
-                self.place = Some(Place {
+                self.place = Some(BoardPlace {
                     label: shown(label),
                     arm: shown(arm),
                     ahead: ahead.clone(),

@@ -1,7 +1,7 @@
 //! Draws the board: a pure function of what is known, so that a test can look at it.
 
 use super::Offered;
-use super::board::{Board, Place};
+use super::board::{Board, BoardPlace};
 use plimsoll_base::units::{format_bytes, format_number, format_seconds};
 use plimsoll_lab::{ComponentProgress, SecondProgress};
 use ratatui::Frame;
@@ -125,7 +125,7 @@ fn bar_line(done: f64, width: u16) -> Line<'static> {
 }
 
 /// The rest beyond the load; of a search also its bounds so far.
-fn ahead(board: &Board, place: &Place) -> Option<Line<'static>> {
+fn ahead(board: &Board, place: &BoardPlace) -> Option<Line<'static>> {
     let t = board.second.as_ref().map_or(0.0, |second| second.t);
     let (what, left) = super::beyond(&place.ahead, t)?;
     let found = super::found(&place.ahead);

@@ -21,7 +21,7 @@ const ENDPOINT: &str = "AWS_ENDPOINT_URL_SECRETS_MANAGER";
 
 /// Secrets of a document, as they are come upon.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundSecrets {
     /// Where secrets of AWS are asked for, if nothing is said.
     pub(super) region: Option<String>,
     pub(super) endpoint: Option<Url>,
@@ -48,7 +48,7 @@ pub(crate) fn of_another(
         around,
         problems: Vec::new(),
         further: 0,
-        found: Found::default(),
+        found: FoundSecrets::default(),
     };
     places(&mut c, None);
     let secrets = (written.iter())

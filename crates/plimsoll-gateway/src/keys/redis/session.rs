@@ -12,6 +12,7 @@ use super::account::{Account, scopes_name};
 use super::changes::{Waiting, Word};
 use crate::keys::{KeyHash, KeyStore};
 use change::Change;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_redis::{Answers, Connection, Fence, RedisConf, WhenFull};
 use redis::{Pipeline, RedisResult};
 use std::collections::{HashMap, HashSet};
@@ -266,14 +267,11 @@ impl RedisSession {
             return;
         };
         let mut request = redis::cmd("ZREM");
-        if request
+        request
             .arg(GATEWAYS)
             .arg(&self.name)
             .query::<()>(connection)
-            .is_err()
-        {
-            // The others stop counting it by themselves.
-        }
+            .ignored("the others stop counting it by themselves");
     }
 
     /// Every key that Redis has, with its session and what was spent of its quotas.

@@ -61,11 +61,11 @@ impl Room {
 /// Subject of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// What follows the route's own path.
+    /// Matched against the rest of the path behind the route's own.
     Below,
     /// That, or the whole path: either will do.
     Either,
-    /// What follows the route's own path, or this prefix in it, which is taken off a second time: either will do.
+    /// Matched against the rest behind the route's own path, or behind this prefix in it, which is taken off a second time: either will do.
     BelowTwice(Box<str>),
 }
 
@@ -114,7 +114,7 @@ impl PathMatcher {
     /// Whole segments from the route's own path on: `/admin` covers `/admin` and `/admin/x`; `{name}` stands for one segment.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Problem of the text.
     pub(crate) fn below(text: &str) -> Result<Self, String> {
         let Some(rest) = text.strip_prefix('/') else {
             return Err("a path begins with `/`: write for instance `/orders/{id}`".to_owned());
@@ -130,7 +130,7 @@ impl PathMatcher {
     /// A regular expression that is found anywhere, for which there may be no room.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Its problem.
     pub(crate) fn expression(
         pattern: &str,
         against: Against,
@@ -212,7 +212,7 @@ impl Pattern {
     }
 }
 
-/// What parameters of a segment begin with.
+/// Beginning of a segment's parameters.
 const PARAMETERS: char = ';';
 
 impl Expression {
@@ -250,7 +250,7 @@ impl Expression {
     }
 }
 
-/// What is wrong with the syntax: it is drawn where it stumbled, and the last line says why.
+/// Problem of the syntax: the expression with the place marked, and the reason on the last line.
 fn why(error: &meta::BuildError) -> String {
     let text = match error.syntax_error() {
         Some(error) => error.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::answering::answer::Answer;
 
-/// What is answered.
+/// A fixed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// 200 to 599.

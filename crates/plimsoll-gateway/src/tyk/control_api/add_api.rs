@@ -5,6 +5,7 @@ use crate::answering::answer::Answer;
 use crate::keys::control::{Control, changed, error};
 use crate::tyk;
 use plimsoll_base::document::Document;
+use plimsoll_base::ignored::Ignored as _;
 use serde_json::Value;
 use std::fs::File;
 use std::io::Write as _;
@@ -44,8 +45,9 @@ pub(super) fn write(file: &Path, text: &str) -> Option<Answer> {
     let written = temporary(directory).and_then(|(path, mut own)| {
         let written = own.write_all(text.as_bytes()).and_then(|()| own.sync_all());
         let written = written.and_then(|()| std::fs::rename(&path, file));
-        if written.is_err() && std::fs::remove_file(&path).is_err() {
-            // What is left of it is no definition, and the answer says that the disk fails.
+        if written.is_err() {
+            std::fs::remove_file(&path)
+                .ignored("its rest is no definition, and the answer says that the disk fails");
         }
         written
     });

@@ -24,9 +24,9 @@ fn scatter(mut bits: u64) -> u64 {
 
 /// The endpoints, as what their names hash to.
 #[derive(Debug)]
-pub(in crate::upstream) struct Places(Vec<u64>);
+pub(in crate::upstream) struct EndpointHashes(Vec<u64>);
 
-impl Places {
+impl EndpointHashes {
     /// Of endpoints with these names.
     pub(super) fn new(names: &[&str]) -> Self {
         Self(names.iter().map(|name| hash_of(name.as_bytes())).collect())
@@ -52,14 +52,14 @@ mod tests {
 
     const NAMES: [&str; 5] = ["10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80", "a:80", "b:80"];
 
-    fn choose(places: &Places, key: usize, without: Option<usize>) -> Option<usize> {
+    fn choose(places: &EndpointHashes, key: usize, without: Option<usize>) -> Option<usize> {
         let key = hash_of(format!("user-{key}").as_bytes());
         places.choose(key, |index| (Some(index) != without).then_some(0))
     }
 
     #[test]
     fn keys_spread_evenly() {
-        let places = Places::new(&NAMES);
+        let places = EndpointHashes::new(&NAMES);
         let mut counts = [0; NAMES.len()];
         for key in 0..10_000 {
             counts[choose(&places, key, None).unwrap()] += 1;
@@ -80,7 +80,7 @@ mod tests {
     proptest! {
         #[test]
         fn only_the_keys_of_an_endpoint_that_goes_move(key in 0usize..100_000, gone in 0usize..5) {
-            let places = Places::new(&NAMES);
+            let places = EndpointHashes::new(&NAMES);
             let before = choose(&places, key, None).unwrap();
             let after = choose(&places, key, Some(gone)).unwrap();
             prop_assert!(after != gone);

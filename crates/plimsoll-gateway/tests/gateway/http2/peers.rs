@@ -100,7 +100,7 @@ pub fn echo_over_http2() -> SocketAddr {
     echo_over(None)
 }
 
-/// The same, over TLS if so.
+/// An upstream of HTTP/2, over TLS if so.
 pub fn echo_over(tls: Option<ServerTls>) -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a quota of three requests says of itself.
+/// Fields about a quota of three requests.
 fn three() -> serde_json::Value {
     json!({ "quota_max": 3, "quota_renewal_rate": 3600 })
 }

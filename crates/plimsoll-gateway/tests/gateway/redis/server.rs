@@ -6,7 +6,7 @@ use super::*;
 pub struct Redis {
     pub at: SocketAddr,
     server: plimsoll_testbed::peers::redis::Redis,
-    /// What it asks for, if it does.
+    /// The password that it asks for, if it does.
     pub password: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Redis {
         self.answers(range.arg(key).arg(0).arg(-1))
     }
 
-    /// What it answers.
+    /// Its answer.
     pub fn answers<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> T {
         let password = self.password.iter();
         let login: String = password.map(|text| format!(":{text}@")).collect();

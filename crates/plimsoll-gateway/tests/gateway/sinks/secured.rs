@@ -22,7 +22,7 @@ fn around(name: &str, content: &str) -> Around {
     Arc::new(Mutex::new([file].into()))
 }
 
-/// What a gateway whose sink was away tells by its end; none of these, neither in its log nor in its metrics.
+/// Everything that a gateway whose sink was away says by its end; none of these, neither in its log nor in its metrics.
 fn told_without(secrets: &[&str], gateway: Gateway) -> String {
     let page = (gateway.admin()).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let page = page.body_text();

@@ -1,6 +1,7 @@
 //! A file that grows by whole lines.
 
 use crate::error::LabError;
+use plimsoll_base::ignored::Ignored as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -36,8 +37,9 @@ impl Appender {
     }
 
     fn take_back(&self, error: io::Error) -> LabError {
-        // The error that matters is the write's; a device has no length to restore.
-        self.file.set_len(self.length).ok();
+        self.file
+            .set_len(self.length)
+            .ignored("the error that matters is the write's; a device has no length to restore");
         LabError::storage("write to the file", &self.path)(error)
     }
 }

@@ -238,7 +238,7 @@ impl<'a> ArmSearch<'a> {
         let objective = self.objective;
         let mut judged = judge(data, &own, objective, best, planned.decide);
         if planned.purpose == TrialPurpose::Overload {
-            let seen = overload::Seen {
+            let seen = overload::OverloadFacts {
                 trial: number,
                 rate_per_s: planned.rate_per_s,
                 recovery_rate_per_s: self.recovery_rate(planned),

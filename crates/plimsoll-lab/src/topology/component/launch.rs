@@ -1,10 +1,11 @@
 //! How each kind of component becomes a process: program, arguments, rendered files, limits.
 
-use super::Places;
+use super::ComponentPlaces;
 use super::address::{Addresses, MAIN};
 use super::values::{Own, Values};
 use crate::error::LabError;
 use crate::topology::shim::{Spec, Stdout};
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{
     Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template,
 };
@@ -29,7 +30,7 @@ pub(super) struct Launch {
 struct Preparation<'p, 'v> {
     own: Own<'p>,
     log: &'p Path,
-    places: &'p Places,
+    places: &'p ComponentPlaces,
     values: &'p mut Values<'v>,
     addresses: &'p Addresses,
 }
@@ -38,7 +39,7 @@ struct Preparation<'p, 'v> {
 pub(super) fn prepare(
     component: &Component,
     log: &Path,
-    places: &Places,
+    places: &ComponentPlaces,
     directory: &Path,
     values: &mut Values<'_>,
     addresses: &Addresses,
@@ -158,7 +159,7 @@ impl Preparation<'_, '_> {
     /// Where a component of ours counts. Counts of an earlier start end with it; there may have been none.
     fn counters(&self) -> PathBuf {
         let counters = self.own.dir.join("counters");
-        std::fs::remove_file(&counters).ok();
+        std::fs::remove_file(&counters).ignored("there may have been none");
         counters
     }
 

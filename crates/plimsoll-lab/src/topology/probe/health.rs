@@ -24,7 +24,7 @@ struct Reading {
 
 /// Subject of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SampleSubject {
     /// The measured time: it counts.
     Measured,
     /// Warm-up or drain: it is only what the next one is compared with.
@@ -71,11 +71,11 @@ impl HealthProbe {
     }
 
     /// Takes a sample of the time since the last one.
-    pub fn sample(&mut self, part: Part, now: Instant) {
+    pub fn sample(&mut self, part: SampleSubject, now: Instant) {
         let reading = Reading::take(self.pid, &self.groups, now);
         let before = std::mem::replace(&mut self.before, reading);
         let length = now.duration_since(before.at).as_secs_f64();
-        if part == Part::Outside || length <= 0.0 {
+        if part == SampleSubject::Outside || length <= 0.0 {
             return;
         }
         self.seconds += length;
@@ -200,7 +200,7 @@ mod tests {
                     .all(|share| (0.0..=1.0).contains(share))
             );
         };
-        check(Part::Measured, true);
-        check(Part::Outside, false);
+        check(SampleSubject::Measured, true);
+        check(SampleSubject::Outside, false);
     }
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// Where a component's processes are, which hardly ever changes while they run.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ProcessPlaces {
     first: u32,
     allowed: Option<Allowed>,
     /// `cpu.stat` of its group and of those above it; their quotas stand beside, and may change while it runs.
@@ -41,7 +41,7 @@ pub(super) struct Strains {
     namespace: Reading,
 }
 
-impl Place {
+impl ProcessPlaces {
     /// That of processes of which there is at least one.
     pub(super) fn of(pids: &[u32]) -> Self {
         let first = pids.first().copied().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Place {
 }
 
 impl Strains {
-    pub(super) fn read(place: &Place, moment: &Moment) -> Self {
+    pub(super) fn read(place: &ProcessPlaces, moment: &Moment) -> Self {
         let groups = place.throttling.iter();
         Self {
             processors: moment.processors.clone(),
@@ -182,7 +182,7 @@ mod tests {
         for group in [above.path(), &own] {
             std::fs::write(group.join("cpu.stat"), "nr_periods 0\nnr_throttled 0\n").unwrap();
         }
-        let place = Place {
+        let place = ProcessPlaces {
             first: std::process::id(),
             allowed: None,
             throttling: throttling::groups(&own),

@@ -1,6 +1,7 @@
 //! A control group for one child: made, joined, and removed when its shim ends.
 
 use super::spec::{Cgroup, Failure};
+use plimsoll_base::ignored::Ignored as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,9 +43,8 @@ impl Joined {
 
 impl Drop for Joined {
     fn drop(&mut self) {
-        // A group that cannot be removed is empty and harmless; there is nobody left to tell.
         let procs = self.leave_to.join("cgroup.procs");
-        fs::write(procs, std::process::id().to_string()).ok();
-        fs::remove_dir(&self.dir).ok();
+        fs::write(procs, std::process::id().to_string()).ignored("there is nobody left to tell");
+        fs::remove_dir(&self.dir).ignored("a group that cannot be removed is empty and harmless");
     }
 }

@@ -5,6 +5,7 @@
 //! component does not wait for it.
 
 use crate::mask::Masking;
+use plimsoll_base::ignored::Ignored as _;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -29,8 +30,8 @@ impl Filter {
     /// A filter into `log`, and the end that the component writes to.
     pub(super) fn open(log: File, secrets: &[String]) -> io::Result<(Self, OwnedFd)> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A smaller one does as well, only that the component waits more often.
-        fcntl_setpipe_size(&writer, PIPE_BYTES).ok();
+        fcntl_setpipe_size(&writer, PIPE_BYTES)
+            .ignored("a smaller one does as well, only that the component waits more often");
         rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
         let filter = Self {
             pipe: Some(reader),
@@ -68,8 +69,9 @@ impl Filter {
                 false
             }
         };
-        // A full disk takes less.
-        self.log.write_all(&masked).ok();
+        self.log
+            .write_all(&masked)
+            .ignored("a full disk takes less");
         more
     }
 
@@ -78,7 +80,9 @@ impl Filter {
         while self.pass() {}
         let mut masked = Vec::new();
         self.close(&mut masked);
-        self.log.write_all(&masked).ok();
+        self.log
+            .write_all(&masked)
+            .ignored("a full disk takes less");
     }
 
     fn close(&mut self, masked: &mut Vec<u8>) {

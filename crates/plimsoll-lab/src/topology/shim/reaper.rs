@@ -2,6 +2,7 @@
 
 use super::pid;
 use crate::topology::process_tree::ProcessTree;
+use plimsoll_base::ignored::Ignored as _;
 use rustix::event::{Timespec, poll};
 use rustix::process::{Signal, WaitOptions, WaitStatus, kill_process, wait};
 
@@ -58,11 +59,10 @@ impl Reaper {
             let living = ProcessTree::read().descendants(std::process::id());
             for process in living.iter().filter(|process| !process.ended) {
                 if let Some(pid) = pid(process.pid) {
-                    // Gone meanwhile is what was wanted.
-                    kill_process(pid, Signal::KILL).ok();
+                    kill_process(pid, Signal::KILL).ignored("gone meanwhile is what was wanted");
                 }
             }
-            poll(&mut [], Some(&BETWEEN_ROUNDS)).ok();
+            poll(&mut [], Some(&BETWEEN_ROUNDS)).ignored("a shorter pause does as well");
         }
         self.status
     }

@@ -1,7 +1,7 @@
 //! Arrivals, users and queues through whole sequences of a load, moment by moment.
 
 use super::*;
-use crate::arrivals::Part;
+use crate::arrivals::SchedulePart;
 use crate::plan::Profile;
 use crate::results::recorder::{Phases, Recorder, Report, SECOND};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -29,7 +29,7 @@ fn open(rate: f64, queue: usize, users: usize, spare: usize) -> Start {
     let length = Duration::from_secs(1);
     let profile = [Profile::Constant { rate }.lasting(length)];
     Start {
-        arrivals: Some(Arrivals::new(&profile, 0, length, Part::All)),
+        arrivals: Some(Arrivals::new(&profile, 0, length, SchedulePart::All)),
         queue,
         users,
         spare,

@@ -37,7 +37,7 @@ const STREAMS_AT_FIRST: usize = 1;
 
 /// Where a connection is, or will be, for the users who share it.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Place {
+pub(in crate::engine) struct SharedPlace {
     session: RefCell<Option<Rc<Session>>>,
     /// Held by the user who makes the connection, while the others wait. Tokio's, because it is held across the dialling.
     dialling: Mutex<()>,
@@ -55,7 +55,7 @@ pub(in crate::engine) struct Session {
     failure: Rc<Cell<Option<Reason>>>,
 }
 
-impl Place {
+impl SharedPlace {
     /// The connection, if there is one.
     pub(in crate::engine) fn session(&self) -> Option<Rc<Session>> {
         self.session.borrow().clone()

@@ -14,7 +14,7 @@ mod signature;
 mod urlencode;
 mod uuid;
 
-use super::{Names, Place, Value};
+use super::{Names, Value, ValuePlace};
 use crate::plan::Expression;
 use crate::scenario::feeder::Feeder;
 use crate::scenario::memory::Memory;
@@ -110,7 +110,7 @@ pub(super) struct Arguments<'a> {
     pub(super) function: &'a str,
     given: &'a [Expression],
     names: &'a mut Names,
-    place: Place<'a>,
+    place: ValuePlace<'a>,
 }
 
 impl<'a> Arguments<'a> {
@@ -118,7 +118,7 @@ impl<'a> Arguments<'a> {
         function: &'a str,
         given: &'a [Expression],
         names: &'a mut Names,
-        place: Place<'a>,
+        place: ValuePlace<'a>,
     ) -> Self {
         Self {
             function,

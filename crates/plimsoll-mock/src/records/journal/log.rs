@@ -30,7 +30,7 @@ struct Piece {
 
 /// Where a text is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TextPlace {
     piece: u64,
     start: usize,
     length: usize,
@@ -59,7 +59,7 @@ impl Log {
     }
 
     /// Adds a text of two parts.
-    pub(super) fn append(&mut self, head: &[u8], rest: &[u8]) -> Place {
+    pub(super) fn append(&mut self, head: &[u8], rest: &[u8]) -> TextPlace {
         let length = head.len() + rest.len();
         if !self.has_room(length) {
             self.add_piece(length);
@@ -70,7 +70,7 @@ impl Log {
         piece.bytes.extend_from_slice(head);
         piece.bytes.extend_from_slice(rest);
         piece.texts += 1;
-        Place {
+        TextPlace {
             piece: self.gone + index as u64,
             start,
             length,
@@ -78,7 +78,7 @@ impl Log {
     }
 
     /// Forgets a text that has not gone. Its piece goes with the last text in it.
-    pub(super) fn forget(&mut self, place: Place) {
+    pub(super) fn forget(&mut self, place: TextPlace) {
         let index = self.index(place);
         let piece = &mut self.pieces[index];
         piece.texts -= 1;
@@ -99,11 +99,11 @@ impl Log {
     }
 
     /// A text that has not gone.
-    pub(super) fn text(&self, place: Place) -> &[u8] {
+    pub(super) fn text(&self, place: TextPlace) -> &[u8] {
         &self.pieces[self.index(place)].bytes[place.start..place.start + place.length]
     }
 
-    fn index(&self, place: Place) -> usize {
+    fn index(&self, place: TextPlace) -> usize {
         usize::try_from(place.piece - self.gone).unwrap_or(usize::MAX)
     }
 
@@ -132,7 +132,7 @@ mod tests {
     fn the_memory_of_the_oldest_is_used_again() {
         let mut log = Log::default();
         let text = vec![b'x'; PIECE_BYTES / 2 - 1];
-        let places: Vec<Place> = (0..4).map(|_| log.append(&text, b"y")).collect();
+        let places: Vec<TextPlace> = (0..4).map(|_| log.append(&text, b"y")).collect();
         assert_eq!(log.memory(), 2 * PIECE_BYTES);
         assert!(log.text(places[3]).ends_with(b"xy"));
         log.forget(places[0]);
@@ -168,7 +168,7 @@ mod tests {
     fn what_goes_out_of_turn_gives_its_memory_back() {
         let mut log = Log::default();
         let text = vec![b'x'; 2 * PIECE_BYTES];
-        let places: Vec<Place> = (0..4).map(|_| log.append(&text, b"")).collect();
+        let places: Vec<TextPlace> = (0..4).map(|_| log.append(&text, b"")).collect();
         log.forget(places[1]);
         log.forget(places[3]);
         assert_eq!(log.memory(), 2 * text.len());

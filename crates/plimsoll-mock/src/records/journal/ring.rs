@@ -3,8 +3,8 @@
 //! A request is kept as it came: its head and its body are a text of the [`Log`], and what else is known of it is a small record. So noting one is two
 //! copies and allocates nothing. An [`Entry`] is made of it when somebody asks.
 
-use super::log::{Log, Place};
-use super::{Answered, Entry, JournalLimits, Outcome, Seen};
+use super::log::{Log, TextPlace};
+use super::{Answered, Entry, JournalLimits, Outcome, SeenRequest};
 use plimsoll_http::{RequestHead, Version};
 use plimsoll_wiremock::request::Channel;
 use plimsoll_wiremock::request::misread::Misread;
@@ -44,7 +44,7 @@ pub(super) struct Ring {
 #[derive(Debug, Clone)]
 struct Record {
     number: u64,
-    place: Place,
+    place: TextPlace,
     /// Of its bytes, so many are the head.
     head: usize,
     version: Version,
@@ -76,7 +76,7 @@ pub(super) struct Noted {
 
 impl Ring {
     /// Notes a request; its number. `base` is where the shard's numbers begin.
-    pub(super) fn note(&mut self, seen: &Seen<'_>, limits: JournalLimits, base: u64) -> u64 {
+    pub(super) fn note(&mut self, seen: &SeenRequest<'_>, limits: JournalLimits, base: u64) -> u64 {
         let number = base + self.noted;
         self.noted += 1;
         let aside = Aside::of(seen).map(Box::new);
@@ -227,7 +227,7 @@ impl Ring {
 
 impl Aside {
     /// Rare facts of a request, if there are any.
-    fn of(seen: &Seen<'_>) -> Option<Self> {
+    fn of(seen: &SeenRequest<'_>) -> Option<Self> {
         (seen.answer.is_some() || seen.id.is_some()).then(|| Self {
             answer: seen.answer.cloned(),
             id: seen.id,
@@ -303,8 +303,8 @@ mod tests {
     /// The shortest head.
     const HEAD: &[u8] = b"M / HTTP/1.0\r\n\r\n";
 
-    fn seen<'a>(head: &'a RequestHead, body: &'a [u8]) -> Seen<'a> {
-        Seen {
+    fn seen<'a>(head: &'a RequestHead, body: &'a [u8]) -> SeenRequest<'a> {
+        SeenRequest {
             head,
             body,
             channel: Channel::default(),

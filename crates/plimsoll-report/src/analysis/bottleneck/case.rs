@@ -4,7 +4,7 @@ mod point;
 
 use crate::record::{ArmData, Demand, DemandLine, LoadModel};
 pub use point::Point;
-pub(super) use point::{Own, Seen};
+pub(super) use point::{ComponentSeen, Own};
 
 /// A line that explains less of the variance says nothing.
 const EXPLAINED: f64 = 0.9;
@@ -75,7 +75,7 @@ impl Case {
     }
 
     /// Processor seconds per exchange of a component, and the rate at which all that it may use would be used.
-    pub(super) fn ceiling(&self, seen: &Seen) -> Option<(f64, f64)> {
+    pub(super) fn ceiling(&self, seen: &ComponentSeen) -> Option<(f64, f64)> {
         let (cores, limit) = (seen.cores?, seen.limit()?);
         if let Some(line) = self.line(&seen.name) {
             let per_s = (limit - line.idle_cores.max(0.0)) / line.per_exchange_s;
@@ -90,7 +90,7 @@ impl Case {
 
     /// When the processors of a component would be used up: of a line through throughputs that lie apart and come near enough, and of
     /// processors that it can use. Otherwise nobody knows.
-    pub(super) fn forecast<'a>(&self, seen: &'a Seen) -> Option<Forecast<'a>> {
+    pub(super) fn forecast<'a>(&self, seen: &'a ComponentSeen) -> Option<Forecast<'a>> {
         let (line, cores, usable) = (self.line(&seen.name)?, seen.cores?, seen.usable()?);
         let left = usable - line.idle_cores.max(0.0);
         let at = |each: f64| (each > 0.0).then(|| left / each);

@@ -20,7 +20,7 @@ mod slots;
 mod think_time;
 mod waits;
 
-use super::case::{Case, Forecast, Point, Seen};
+use super::case::{Case, ComponentSeen, Forecast, Point};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -82,7 +82,7 @@ const USED_UP: f64 = 0.9;
 const MOST: f64 = 0.5;
 
 /// Whether a component's own processors are used up, by itself.
-fn is_used_up(seen: &Seen) -> bool {
+fn is_used_up(seen: &ComponentSeen) -> bool {
     let Some(used) = seen.used() else {
         return false;
     };
@@ -101,12 +101,13 @@ fn anything_used_up(point: &Point) -> bool {
 
 /// Whether some component's thread works, or waits to, all of the time: more than that is not known, and whatever waits for it is no cause.
 fn anybody_pressed(point: &Point) -> bool {
-    point.others().any(Seen::is_pressed)
+    point.others().any(ComponentSeen::is_pressed)
 }
 
 /// Whether no component is short of processors. What nobody looked at may be: then it is not known.
 fn is_everybody_idle(point: &Point) -> bool {
-    let idle = |seen: &Seen| seen.used().is_some_and(|used| used < 0.85) && !seen.is_pressed();
+    let idle =
+        |seen: &ComponentSeen| seen.used().is_some_and(|used| used < 0.85) && !seen.is_pressed();
     point.is_all_seen() && point.others().all(idle)
 }
 
@@ -126,7 +127,7 @@ fn cause(
 }
 
 /// `1.00 of 1 cores`, and the demand with the rate at which all is used.
-fn demand(seen: &Seen, case: &Case) -> (Vec<String>, Option<f64>) {
+fn demand(seen: &ComponentSeen, case: &Case) -> (Vec<String>, Option<f64>) {
     let (Some(cores), Some(limit)) = (seen.cores, seen.limit()) else {
         return (Vec::new(), None);
     };

@@ -75,14 +75,14 @@ fn names(units: &Units) -> impl Iterator<Item = &'static str> {
 type Parse = fn(&str) -> Parsed;
 
 /// A record below an arm: its numbers, its times, and more below names of their own.
-struct Part {
+struct RecordPart {
     prefix: &'static str,
     units: Units,
     times: Vec<&'static str>,
     more: &'static [(&'static str, Parse)],
 }
 
-impl Part {
+impl RecordPart {
     fn of<T: Figures + Timed>(
         prefix: &'static str,
         more: &'static [(&'static str, Parse)],
@@ -96,8 +96,8 @@ impl Part {
     }
 }
 
-fn step() -> Part {
-    Part::of::<StepSummary>(
+fn step() -> RecordPart {
+    RecordPart::of::<StepSummary>(
         "by_step.<name>",
         &[
             ("outcomes", parse_outcome),
@@ -107,8 +107,8 @@ fn step() -> Part {
     )
 }
 
-fn level() -> Part {
-    Part::of::<LevelSummary>(
+fn level() -> RecordPart {
+    RecordPart::of::<LevelSummary>(
         "levels.<name>",
         &[
             ("outcomes", parse_outcome),
@@ -119,11 +119,11 @@ fn level() -> Part {
     )
 }
 
-fn group() -> Part {
-    Part::of::<GroupSummary>("by_group.<name>", &[])
+fn group() -> RecordPart {
+    RecordPart::of::<GroupSummary>("by_group.<name>", &[])
 }
 
-fn parse_part(part: &Part, path: &str) -> Parsed {
+fn parse_part(part: &RecordPart, path: &str) -> Parsed {
     if let Some(unit) = lookup(&part.units, path) {
         return found(&[path], unit);
     }

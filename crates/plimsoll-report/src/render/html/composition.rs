@@ -2,7 +2,7 @@
 
 use super::arms;
 use crate::record::Summary;
-use crate::render::composition::{self, Kind, Part};
+use crate::render::composition::{self, Kind, TimePart};
 use crate::render::view::RunView;
 use crate::render::words::percent;
 use maud::{Markup, html};
@@ -56,7 +56,7 @@ fn class(kind: Kind) -> &'static str {
     }
 }
 
-fn drawn(parts: &[Part<'_>]) -> Markup {
+fn drawn(parts: &[TimePart<'_>]) -> Markup {
     html! {
         @if parts.is_empty() { span.sub { "not recorded" } }
         @else {

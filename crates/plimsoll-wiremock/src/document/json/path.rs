@@ -44,7 +44,7 @@ struct Walk<'w> {
 
 /// Result of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found<'v> {
+pub enum JsonFound<'v> {
     /// A path that can lead to one place only leads nowhere.
     Nothing,
     /// The value at that one place.
@@ -65,7 +65,7 @@ impl JsonPath {
         root: &'v Json<'v>,
         arena: &'v Bump,
         budget: &Budget,
-    ) -> Result<Found<'v>, TooCostly> {
+    ) -> Result<JsonFound<'v>, TooCostly> {
         let walk = Walk { root, budget };
         self.find_from(root, &walk, arena)
     }
@@ -76,7 +76,7 @@ impl JsonPath {
         start: &'v Json<'v>,
         walk: &Walk<'_>,
         arena: &'v Bump,
-    ) -> Result<Found<'v>, TooCostly> {
+    ) -> Result<JsonFound<'v>, TooCostly> {
         // Names alone, as in most filters, need no list.
         let (mut start, mut segments) = (Some(start), &*self.segments);
         while let [Segment::Name(name), rest @ ..] = segments {
@@ -86,7 +86,7 @@ impl JsonPath {
             segments = rest;
         }
         if segments.is_empty() {
-            return Ok(start.map_or(Found::Nothing, Found::One));
+            return Ok(start.map_or(JsonFound::Nothing, JsonFound::One));
         }
         let mut found: Vec<_> = start.into_iter().collect();
         for segment in segments {
@@ -97,9 +97,9 @@ impl JsonPath {
             found = next;
         }
         if !self.is_definite() {
-            return Ok(Found::Many(found));
+            return Ok(JsonFound::Many(found));
         }
-        Ok(found.pop().map_or(Found::Nothing, Found::One))
+        Ok(found.pop().map_or(JsonFound::Nothing, JsonFound::One))
     }
 
     /// Whether the path can lead to one place only.
@@ -259,9 +259,9 @@ mod tests {
         let path = JsonPath::compile(text).unwrap();
         let found = path.find(&document, &arena, &Budget::for_bytes(0)).unwrap();
         let actual = match found {
-            Found::Nothing => Value::Null,
-            Found::One(value) => value.to_value(),
-            Found::Many(values) => values.iter().map(|value| value.to_value()).collect(),
+            JsonFound::Nothing => Value::Null,
+            JsonFound::One(value) => value.to_value(),
+            JsonFound::Many(values) => values.iter().map(|value| value.to_value()).collect(),
         };
         assert_eq!(actual, expected, "{text}");
     }

@@ -16,7 +16,7 @@ const ZONES: &str = "(?:GMT(?:[+-][0-9]{1,2}:[0-9]{2})?|UTC|[A-Z]{2,4}T|[+-][0-9
 
 /// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     /// So many of a letter.
     Letters(char, usize),
     Literal(String),
@@ -36,21 +36,21 @@ pub(super) fn regex(arguments: &str) -> Result<JavaRegex, String> {
     JavaRegex::searching(&regex)
 }
 
-fn parts(pattern: &str) -> Result<Vec<Part>, String> {
+fn parts(pattern: &str) -> Result<Vec<PatternPart>, String> {
     let mut parts = Vec::new();
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix('\'') {
             let (text, after) = quoted(after)?;
-            parts.push(Part::Literal(text));
+            parts.push(PatternPart::Literal(text));
             rest = after;
             continue;
         }
         let run = rest.find(|c| c != first).unwrap_or(rest.len());
         parts.push(if first.is_ascii_alphabetic() {
-            Part::Letters(first, run)
+            PatternPart::Letters(first, run)
         } else {
-            Part::Literal(rest[..run].to_owned())
+            PatternPart::Literal(rest[..run].to_owned())
         });
         rest = &rest[run..];
     }
@@ -75,22 +75,22 @@ fn quoted(text: &str) -> Result<(String, &str), String> {
     }
 }
 
-fn expression(part: &Part, next: Option<&Part>) -> Result<String, String> {
+fn expression(part: &PatternPart, next: Option<&PatternPart>) -> Result<String, String> {
     Ok(match part {
-        Part::Literal(text) => regex_syntax::escape(text),
-        Part::Letters('M' | 'L', 3..) => MONTHS.to_owned(),
-        Part::Letters(letter, count) if NUMBERS.contains(*letter) => match next {
+        PatternPart::Literal(text) => regex_syntax::escape(text),
+        PatternPart::Letters('M' | 'L', 3..) => MONTHS.to_owned(),
+        PatternPart::Letters(letter, count) if NUMBERS.contains(*letter) => match next {
             Some(next) if is_number(next) => digits(*count),
             _ => r"[ \t]*-?[0-9]+".to_owned(),
         },
-        Part::Letters('E', _) => DAYS.to_owned(),
-        Part::Letters('a', _) => "(?i:AM|PM)".to_owned(),
-        Part::Letters('G', _) => "(?i:AD|BC)".to_owned(),
-        Part::Letters('z' | 'Z', _) => ZONES.to_owned(),
-        Part::Letters('X', 1) => "(?:Z|[+-][0-9]{2})".to_owned(),
-        Part::Letters('X', 2) => "(?:Z|[+-][0-9]{4})".to_owned(),
-        Part::Letters('X', 3) => "(?:Z|[+-][0-9]{2}:[0-9]{2})".to_owned(),
-        Part::Letters(letter, count) => {
+        PatternPart::Letters('E', _) => DAYS.to_owned(),
+        PatternPart::Letters('a', _) => "(?i:AM|PM)".to_owned(),
+        PatternPart::Letters('G', _) => "(?i:AD|BC)".to_owned(),
+        PatternPart::Letters('z' | 'Z', _) => ZONES.to_owned(),
+        PatternPart::Letters('X', 1) => "(?:Z|[+-][0-9]{2})".to_owned(),
+        PatternPart::Letters('X', 2) => "(?:Z|[+-][0-9]{4})".to_owned(),
+        PatternPart::Letters('X', 3) => "(?:Z|[+-][0-9]{2}:[0-9]{2})".to_owned(),
+        PatternPart::Letters(letter, count) => {
             let letters = letter.to_string().repeat(*count);
             return Err(format!("`{letters}` is no part of a date pattern"));
         }
@@ -106,11 +106,11 @@ fn digits(count: usize) -> String {
     format!("(?>(?=(?s:.{{{count}}}))(?:{negative}[0-9]{{1,{count}}}))")
 }
 
-fn is_number(part: &Part) -> bool {
+fn is_number(part: &PatternPart) -> bool {
     match part {
-        Part::Letters('M' | 'L', count) => *count < 3,
-        Part::Letters(letter, _) => NUMBERS.contains(*letter),
-        Part::Literal(_) => false,
+        PatternPart::Letters('M' | 'L', count) => *count < 3,
+        PatternPart::Letters(letter, _) => NUMBERS.contains(*letter),
+        PatternPart::Literal(_) => false,
     }
 }
 

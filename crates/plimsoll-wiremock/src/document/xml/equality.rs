@@ -5,7 +5,7 @@
 
 pub use super::placeholder::Placeholders;
 use super::placeholder::Wanted;
-use super::{Document, Kind, Name, Place};
+use super::{Document, ItemId, Kind, Name};
 use crate::budget::{Budget, TooCostly};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -39,7 +39,7 @@ pub struct Expected {
     document: Document,
     rules: Rules,
     /// Expectations of texts and attributes, by their places.
-    wanted: HashMap<Place, Wanted>,
+    wanted: HashMap<ItemId, Wanted>,
 }
 
 /// XMLUnit's names of comparisons.
@@ -104,7 +104,7 @@ impl Expected {
             budget: Budget::for_bytes(self.document.byte_count() + actual.byte_count()),
         };
         // A list instead of calls, so that a deep document takes no stack.
-        let mut pairs = vec![(Place::ROOT, Place::ROOT)];
+        let mut pairs = vec![(ItemId::ROOT, ItemId::ROOT)];
         while let Some((one, other)) = pairs.pop() {
             if !comparison.holds(one, other, &mut pairs)? {
                 return Ok(false);
@@ -122,7 +122,7 @@ impl Expected {
     }
 
     /// Whether the text at a place of the expected document is there.
-    fn wants(&self, place: Place, text: Option<&str>) -> Result<bool, TooCostly> {
+    fn wants(&self, place: ItemId, text: Option<&str>) -> Result<bool, TooCostly> {
         match self.wanted.get(&place) {
             Some(wanted) => wanted.holds(text),
             None => Ok(text.is_some_and(|text| text.trim() == self.document.text(place).trim())),
@@ -141,9 +141,9 @@ impl Comparison<'_> {
     /// Compares two items; what they contain is left in `pairs`.
     fn holds(
         &self,
-        one: Place,
-        other: Place,
-        pairs: &mut Vec<(Place, Place)>,
+        one: ItemId,
+        other: ItemId,
+        pairs: &mut Vec<(ItemId, ItemId)>,
     ) -> Result<bool, TooCostly> {
         let (expected, actual) = (self.expected.document.kind(one), self.actual.kind(other));
         match (expected, actual) {
@@ -182,7 +182,7 @@ impl Comparison<'_> {
         same || !self.expected.counts("ELEMENT_TAG_NAME")
     }
 
-    fn attributes_hold(&self, one: Place, other: Place) -> Result<bool, TooCostly> {
+    fn attributes_hold(&self, one: ItemId, other: ItemId) -> Result<bool, TooCostly> {
         let awareness = self.expected.rules.awareness;
         let own = attributes(&self.expected.document, one, awareness);
         let theirs = attributes(self.actual, other, awareness);
@@ -226,9 +226,9 @@ impl Comparison<'_> {
 
     fn contents_hold(
         &self,
-        one: Place,
-        other: Place,
-        pairs: &mut Vec<(Place, Place)>,
+        one: ItemId,
+        other: ItemId,
+        pairs: &mut Vec<(ItemId, ItemId)>,
     ) -> Result<bool, TooCostly> {
         let own = self.contents(&self.expected.document, one)?;
         let theirs = self.contents(self.actual, other)?;
@@ -240,7 +240,7 @@ impl Comparison<'_> {
         if own.len() != theirs.len() && self.expected.counts("CHILD_NODELIST_LENGTH") {
             return Ok(false);
         }
-        let mut by_kind: HashMap<_, VecDeque<Place>> = HashMap::new();
+        let mut by_kind: HashMap<_, VecDeque<ItemId>> = HashMap::new();
         for place in theirs {
             let kind = std::mem::discriminant(&self.actual.kind(place));
             by_kind.entry(kind).or_default().push_back(place);
@@ -257,17 +257,17 @@ impl Comparison<'_> {
     }
 
     /// Content of an item, without comments and white space, in the order of names; one name in document order or in that of its texts.
-    fn contents(&self, document: &Document, place: Place) -> Result<Vec<Place>, TooCostly> {
-        let counts = |place: &Place| match document.kind(*place) {
+    fn contents(&self, document: &Document, place: ItemId) -> Result<Vec<ItemId>, TooCostly> {
+        let counts = |place: &ItemId| match document.kind(*place) {
             Kind::Comment(_) => false,
             Kind::Text(text) => !text.trim().is_empty(),
             _ => true,
         };
-        let mut places: Vec<Place> = document.children(place).filter(counts).collect();
+        let mut places: Vec<ItemId> = document.children(place).filter(counts).collect();
         if places.len() < 2 {
             return Ok(places);
         }
-        let name = |place: Place| match document.kind(place) {
+        let name = |place: ItemId| match document.kind(place) {
             Kind::Element(name) => name.local(),
             _ => "",
         };
@@ -283,8 +283,8 @@ impl Comparison<'_> {
 }
 
 /// Puts places in the order of their names, one name in document order. Most documents have few names: their places are only dealt out.
-fn in_order_of_names<'d>(places: Vec<Place>, name: impl Fn(Place) -> &'d str) -> Vec<Place> {
-    let mut by_name: Vec<(&str, Vec<Place>)> = Vec::new();
+fn in_order_of_names<'d>(places: Vec<ItemId>, name: impl Fn(ItemId) -> &'d str) -> Vec<ItemId> {
+    let mut by_name: Vec<(&str, Vec<ItemId>)> = Vec::new();
     for place in &places {
         let own = name(*place);
         match by_name.iter().position(|(name, _)| *name == own) {
@@ -297,7 +297,7 @@ fn in_order_of_names<'d>(places: Vec<Place>, name: impl Fn(Place) -> &'d str) ->
     by_name.into_iter().flat_map(|(_, same)| same).collect()
 }
 
-fn sorted<'d>(mut places: Vec<Place>, name: impl Fn(Place) -> &'d str) -> Vec<Place> {
+fn sorted<'d>(mut places: Vec<ItemId>, name: impl Fn(ItemId) -> &'d str) -> Vec<ItemId> {
     places.sort_by_cached_key(|place| name(*place));
     places
 }
@@ -312,7 +312,7 @@ const BYTES_A_STEP: usize = 16;
 #[derive(Debug)]
 struct Attribute<'d> {
     /// `None` for a declaration of a namespace.
-    place: Option<Place>,
+    place: Option<ItemId>,
     qualified: Cow<'d, str>,
     namespace: Option<&'d str>,
     local: &'d str,
@@ -338,7 +338,7 @@ impl Attribute<'_> {
     }
 }
 
-fn attributes(document: &Document, place: Place, awareness: Awareness) -> Vec<Attribute<'_>> {
+fn attributes(document: &Document, place: ItemId, awareness: Awareness) -> Vec<Attribute<'_>> {
     let own = document
         .attributes(place)
         .filter_map(|place| match document.kind(place) {
@@ -380,7 +380,7 @@ mod tests {
                 Kind::Element(name) => name.local(),
                 _ => "",
             };
-            let places: Vec<Place> = document.children(document.top()).collect();
+            let places: Vec<ItemId> = document.children(document.top()).collect();
             let expected = sorted(places.clone(), name);
             assert_eq!(in_order_of_names(places, name), expected, "{names}");
         };

@@ -1,7 +1,7 @@
 //! A document as `xpath_eval` walks it.
 
 use super::naming::Naming;
-use super::{Declaration, Document, Kind, Place};
+use super::{Declaration, Document, ItemId, Kind};
 use crate::budget::Budget;
 use roxmltree::NodeType;
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use xpath_eval::{ExpandedName, Node, NodeKind};
 #[derive(Debug, Clone, Copy)]
 pub struct Here<'d> {
     walk: &'d Walk<'d>,
-    pub place: Place,
+    pub place: ItemId,
     /// For a namespace of the element at `place`: who declares it, and which of its declarations it is.
     namespace: Option<Declaration>,
 }
@@ -35,12 +35,12 @@ impl<'d> Here<'d> {
     pub fn root(walk: &'d Walk<'d>) -> Self {
         Self {
             walk,
-            place: Place::ROOT,
+            place: ItemId::ROOT,
             namespace: None,
         }
     }
 
-    fn at(self, place: Place) -> Self {
+    fn at(self, place: ItemId) -> Self {
         Self {
             place,
             namespace: None,
@@ -49,7 +49,7 @@ impl<'d> Here<'d> {
     }
 
     /// Whether one may go on to something that stands in this.
-    fn may_enter(self, place: Place) -> bool {
+    fn may_enter(self, place: ItemId) -> bool {
         self.may_go(match self.walk.document.is_element(place) {
             true => self.walk.element,
             false => self.walk.weight,
@@ -61,7 +61,7 @@ impl<'d> Here<'d> {
         self.walk.budget.spend(steps).is_ok()
     }
 
-    fn order(&self) -> (Place, Option<Declaration>) {
+    fn order(&self) -> (ItemId, Option<Declaration>) {
         (self.place, self.namespace)
     }
 }

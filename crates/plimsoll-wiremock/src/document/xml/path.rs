@@ -3,7 +3,7 @@
 use super::naming::Naming;
 use super::node::{Here, Walk};
 use super::print;
-use super::{Document, Kind, Place};
+use super::{Document, ItemId, Kind};
 use crate::budget::{Budget, TooCostly};
 use xpath_eval::{EvaluationContext, Expr, Value, evaluate, parse};
 
@@ -33,9 +33,9 @@ pub struct XPath {
 
 /// Result of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum XPathResult {
     /// The places of nodes, in document order.
-    Nodes(Vec<Place>),
+    Nodes(Vec<ItemId>),
     /// The text of a number, a truth or a text.
     Text(String),
 }
@@ -78,7 +78,7 @@ impl XPath {
     }
 
     /// Its result for a document.
-    pub fn find(&self, document: &Document) -> Result<Found, Failure> {
+    pub fn find(&self, document: &Document) -> Result<XPathResult, Failure> {
         let lookup = |prefix: &str| match &self.naming {
             Naming::Expanded(prefixes) => {
                 let own = prefixes.iter().find(|(own, _)| own == prefix);
@@ -103,15 +103,15 @@ impl XPath {
         Ok(match value {
             Value::NodeSet(mut nodes) => {
                 nodes.sort_by_key(|node| node.place);
-                Found::Nodes(nodes.iter().map(|node| node.place).collect())
+                XPathResult::Nodes(nodes.iter().map(|node| node.place).collect())
             }
-            other => Found::Text(other.to_xpath_string()),
+            other => XPathResult::Text(other.to_xpath_string()),
         })
     }
 }
 
 /// A node as WireMock hands it on: an element as XML, anything else as its text.
-pub fn shown(document: &Document, place: Place) -> String {
+pub fn shown(document: &Document, place: ItemId) -> String {
     match document.kind(place) {
         Kind::Root | Kind::Element(..) => print::indented(document, place),
         _ => document.text(place),
@@ -147,14 +147,14 @@ mod tests {
         };
         let path = XPath::compile(path, naming).unwrap();
         let actual = match path.find(&document) {
-            Ok(Found::Nodes(places)) => {
+            Ok(XPathResult::Nodes(places)) => {
                 let texts: Vec<String> = places
                     .iter()
                     .map(|place| shown(&document, *place))
                     .collect();
                 texts.join("|")
             }
-            Ok(Found::Text(text)) => text,
+            Ok(XPathResult::Text(text)) => text,
             Err(error) => error.to_string(),
         };
         assert_eq!(actual.trim_end(), expected, "{path:?}");

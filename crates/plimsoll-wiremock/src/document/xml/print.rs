@@ -5,7 +5,7 @@
 //!
 //! Indentation of a deep document is as long as the square of its depth. So there is only so much of it: behind that, lines begin at the left.
 
-use super::{Document, Kind, Place};
+use super::{Document, ItemId, Kind};
 
 /// Spaces of indentation in any text, and for each byte of what is printed.
 const SPACES: usize = 256 << 10;
@@ -15,21 +15,21 @@ const SPACES_A_BYTE: usize = 4;
 const BLANK: &str = "                                                                ";
 
 /// The item at a place and what it contains.
-pub fn indented(document: &Document, place: Place) -> String {
+pub fn indented(document: &Document, place: ItemId) -> String {
     print(document, place, Layout::Lines, usize::MAX)
 }
 
 /// The first part of the same, of about so many bytes.
-pub fn beginning(document: &Document, place: Place, bytes: usize) -> String {
+pub fn beginning(document: &Document, place: ItemId, bytes: usize) -> String {
     print(document, place, Layout::Lines, bytes)
 }
 
 /// The document without lines and indentation.
-pub fn compact(document: &Document, place: Place) -> String {
+pub fn compact(document: &Document, place: ItemId) -> String {
     print(document, place, Layout::Compact, usize::MAX)
 }
 
-fn print(document: &Document, place: Place, layout: Layout, most: usize) -> String {
+fn print(document: &Document, place: ItemId, layout: Layout, most: usize) -> String {
     let printer = Printer {
         document,
         layout,
@@ -58,13 +58,13 @@ struct Printer<'d> {
 
 /// A step that is left to print.
 enum Step<'d> {
-    Item(Place, usize),
+    Item(ItemId, usize),
     Close(&'d str, usize),
 }
 
 impl<'d> Printer<'d> {
     /// Goes through the items with a list of its own, so that a deep document takes no stack.
-    fn print(mut self, place: Place, most: usize) -> String {
+    fn print(mut self, place: ItemId, most: usize) -> String {
         let mut steps = vec![Step::Item(place, 0)];
         while let Some(step) = steps.pop().filter(|_| self.out.len() <= most) {
             match step {
@@ -79,7 +79,7 @@ impl<'d> Printer<'d> {
         self.out
     }
 
-    fn item(&mut self, place: Place, depth: usize, steps: &mut Vec<Step<'d>>) {
+    fn item(&mut self, place: ItemId, depth: usize, steps: &mut Vec<Step<'d>>) {
         match self.document.kind(place) {
             Kind::Root => {
                 let children = self.document.children(place).rev();
@@ -95,7 +95,7 @@ impl<'d> Printer<'d> {
         }
     }
 
-    fn element(&mut self, place: Place, name: &'d str, depth: usize, steps: &mut Vec<Step<'d>>) {
+    fn element(&mut self, place: ItemId, name: &'d str, depth: usize, steps: &mut Vec<Step<'d>>) {
         let document = self.document;
         let is_text = |child| matches!(document.kind(child), Kind::Text(_));
         let is_empty = document.children(place).next().is_none();
@@ -119,7 +119,7 @@ impl<'d> Printer<'d> {
         }
     }
 
-    fn open(&mut self, place: Place, name: &str, end: &str) {
+    fn open(&mut self, place: ItemId, name: &str, end: &str) {
         self.out.push('<');
         self.out.push_str(name);
         for (prefix, uri) in self.document.declarations(place) {
@@ -146,7 +146,7 @@ impl<'d> Printer<'d> {
         self.out.push('>');
     }
 
-    fn leaf(&mut self, place: Place) {
+    fn leaf(&mut self, place: ItemId) {
         match self.document.kind(place) {
             Kind::Text(text) => self.escaped(text, "\""),
             Kind::Comment(text) => self.out.push_str(&format!("<!--{text}-->")),
@@ -218,7 +218,7 @@ mod tests {
         let depth = 20_000;
         let text = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
         let document = Document::parse(&text).unwrap();
-        let lines = indented(&document, Place::ROOT);
+        let lines = indented(&document, ItemId::ROOT);
         assert_eq!(lines.lines().count(), 2 * depth - 1);
         assert!(lines.starts_with("<a>\n  <a>\n    <a>\n"));
         assert!(lines.ends_with("\n</a>\n</a>\n"));

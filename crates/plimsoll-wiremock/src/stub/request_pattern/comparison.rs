@@ -6,7 +6,7 @@ mod wish;
 
 use super::{More, RequestPattern, named};
 use crate::budget::TooCostly;
-use crate::document::xml::{Document, Place, print};
+use crate::document::xml::{Document, ItemId, print};
 use crate::java;
 use crate::matcher::Matcher;
 use crate::matcher::several::Several;
@@ -38,7 +38,7 @@ pub enum Row {
 const MOST_SHOWN: usize = 128 << 10;
 
 /// One compared part of a pattern.
-struct Part<'p> {
+struct ComparedPart<'p> {
     kind: &'static str,
     expected: String,
     actual: String,
@@ -56,7 +56,7 @@ impl RequestPattern {
             more.compare_address(document, request, &mut rows)?;
         }
         rows.push(
-            Part::new(
+            ComparedPart::new(
                 "HTTP method",
                 method(document),
                 request.method,
@@ -65,7 +65,7 @@ impl RequestPattern {
             .row(),
         );
         let (shown, bare) = url(document);
-        let mut part = Part::new("URL", shown, request.url, self.url.holds(request)?);
+        let mut part = ComparedPart::new("URL", shown, request.url, self.url.holds(request)?);
         part.url = Some((&self.url, bare));
         rows.push(part.row());
         rows.push(Row::Gap);
@@ -93,7 +93,7 @@ impl RequestPattern {
                 format!(": {}", wish.text)
             };
             let values = || request.fields.get_all(name);
-            let part = Part {
+            let part = ComparedPart {
                 kind: "Header",
                 expected: format!("{name}{}{text}", wish.operator),
                 actual: key_with(name, values()),
@@ -120,12 +120,12 @@ impl More {
             let wish = Wish::of(&document["host"], "");
             let holds = host.holds(Some(&Content::of(request.host().as_bytes())))?;
             let expected = format!("{}{}", wish.operator, wish.text).trim().to_owned();
-            rows.push(Part::new("Host", expected, request.host(), holds).row());
+            rows.push(ComparedPart::new("Host", expected, request.host(), holds).row());
         }
         if let Some(port) = self.port {
             let actual = request.port();
             rows.push(
-                Part::new(
+                ComparedPart::new(
                     "Port",
                     port.to_string(),
                     &actual.to_string(),
@@ -136,7 +136,7 @@ impl More {
         }
         if let Some(scheme) = &self.scheme {
             let own = request.channel.scheme.name();
-            rows.push(Part::new("Scheme", scheme.clone(), own, scheme == own).row());
+            rows.push(ComparedPart::new("Scheme", scheme.clone(), own, scheme == own).row());
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl More {
                 continue;
             };
             let wish = Wish::of(&document["pathParameters"][name], " = ");
-            let part = Part {
+            let part = ComparedPart {
                 kind: "Path parameter",
                 expected: format!("Path parameter: {name}{}{}", wish.operator, wish.text),
                 actual: (*value).to_owned(),
@@ -235,7 +235,7 @@ impl More {
             let actual = values
                 .first()
                 .map(|value| String::from_utf8_lossy(value).into_owned());
-            let part = Part {
+            let part = ComparedPart {
                 kind: "Cookie",
                 expected: format!("Cookie: {name}{}{}", wish.operator, wish.text),
                 actual: actual.unwrap_or_default(),
@@ -251,7 +251,7 @@ impl More {
     }
 }
 
-impl<'p> Part<'p> {
+impl<'p> ComparedPart<'p> {
     fn new(kind: &'static str, expected: String, actual: &str, holds: bool) -> Self {
         Self {
             kind,
@@ -299,7 +299,7 @@ fn compare_named<'r>(
     for (name, pattern) in patterns {
         let wish = Wish::of_several(&document[name], " = ");
         let values = || named(parameters, name);
-        let part = Part {
+        let part = ComparedPart {
             kind,
             expected: format!("{label}: {name}{}{}", wish.operator, wish.text),
             actual: key_with(name, values()),
@@ -340,7 +340,7 @@ fn compare_body(
         _ => (format!("[{name}]\n{}", wish.text), format!("\n{text}")),
     };
     rows.push(
-        Part {
+        ComparedPart {
             kind: "Body",
             expected,
             actual,
@@ -360,7 +360,7 @@ fn body_shown(operator: &str, body: &Content<'_>) -> String {
             .xml()
             .ok()
             .flatten()
-            .map(|document: &Document| print::beginning(document, Place::ROOT, MOST_SHOWN)),
+            .map(|document: &Document| print::beginning(document, ItemId::ROOT, MOST_SHOWN)),
         "binaryEqualTo" => Some(BASE64.encode(body.bytes())),
         _ => None,
     }

@@ -7,7 +7,7 @@ use crate::matcher::Matcher;
 use crate::matcher::several::Several;
 use crate::reader::{Node, Problems};
 use crate::request::Request;
-use crate::request::multipart::Part;
+use crate::request::multipart::MultipartPart;
 
 /// A pattern on the parts of a body.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl MultipartPattern {
         Ok(!until && !parts.is_empty())
     }
 
-    fn holds_on(&self, part: &Part) -> Result<bool, TooCostly> {
+    fn holds_on(&self, part: &MultipartPart) -> Result<bool, TooCostly> {
         for (name, pattern) in &self.headers {
             if !pattern.holds(part.values(name))? {
                 return Ok(false);

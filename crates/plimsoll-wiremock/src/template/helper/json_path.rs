@@ -2,7 +2,7 @@
 
 use super::{Failure, Helper, Invocation, Outcome, Prepare, Prepared, error_text};
 use crate::budget::Budget;
-use crate::document::json::path::{Found, JsonPath};
+use crate::document::json::path::{JsonFound, JsonPath};
 use crate::document::json::{Json, may_be_tree, tree_budget};
 use crate::template::value::{Origin, Value};
 use bumpalo::Bump;
@@ -61,9 +61,9 @@ fn find<'a>(path: &JsonPath, json: Option<&Json<'_>>, bytes: usize) -> Result<Va
     let arena = Bump::new();
     let (budget, values) = (Budget::for_bytes(bytes), tree_budget(bytes));
     Ok(match path.find(json, &arena, &budget)? {
-        Found::Nothing => Value::Nothing,
-        Found::One(json) => Value::of_json(json.to_value_within(&values)?, Origin::Found),
-        Found::Many(all) => {
+        JsonFound::Nothing => Value::Nothing,
+        JsonFound::One(json) => Value::of_json(json.to_value_within(&values)?, Origin::Found),
+        JsonFound::Many(all) => {
             let all = all.iter().map(|json| json.to_value_within(&values));
             let all = all.collect::<Result<_, _>>()?;
             Value::Json(Cow::Owned(all), Origin::Found)

@@ -3,7 +3,7 @@
 use super::{Helper, Invocation, Outcome, Prepare, Prepared, error_text};
 use crate::document::xml::Document;
 use crate::document::xml::naming::Naming;
-use crate::document::xml::path::{self, Found, XPath};
+use crate::document::xml::path::{self, XPath, XPathResult};
 use crate::template::value::Value;
 use crate::template::xml_node::XmlNode;
 use std::rc::Rc;
@@ -53,8 +53,8 @@ fn find<'a>(invocation: Invocation<'_, 'a>, prefix: &str) -> Outcome<'a> {
         return Ok(error_text(&format!("{shown} is not valid XML")));
     };
     Ok(match compiled.find(document) {
-        Ok(Found::Text(text)) => Value::text(text),
-        Ok(Found::Nodes(places)) => {
+        Ok(XPathResult::Text(text)) => Value::text(text),
+        Ok(XPathResult::Nodes(places)) => {
             if places.is_empty() {
                 return Ok(Value::text(""));
             }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A piece of a template.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum ProgramPiece {
     Text(String),
     Output(Expression),
     Block(Box<Block>),
@@ -17,8 +17,8 @@ pub struct Block {
     pub head: BlockHead,
     /// `as |item index|`.
     pub names: Vec<String>,
-    pub body: Vec<Part>,
-    pub otherwise: Vec<Part>,
+    pub body: Vec<ProgramPiece>,
+    pub otherwise: Vec<ProgramPiece>,
 }
 
 /// Head of a block.
@@ -51,7 +51,7 @@ pub struct Call {
     pub options: Vec<(String, Expression)>,
     /// Values made ready before the first request.
     pub prepared: Prepared,
-    pub place: Place,
+    pub place: TemplatePlace,
 }
 
 /// `../a.b.[c]`, `@index`.
@@ -68,7 +68,7 @@ pub struct Path {
 
 /// Where something stands in a template, both from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct TemplatePlace {
     pub line: usize,
     pub column: usize,
 }

@@ -2,7 +2,7 @@
 
 use super::program::Path;
 use crate::template::model::Model;
-use crate::template::value::{Part, Value};
+use crate::template::value::{ModelPart, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -41,7 +41,7 @@ impl<'a> Scopes<'a> {
         Self {
             model,
             scopes: vec![Scope {
-                this: Value::Model(Part::Root),
+                this: Value::Model(ModelPart::Root),
                 names: Vec::new(),
                 turn: None,
             }],
@@ -143,7 +143,7 @@ impl<'a> Scopes<'a> {
             return Value::Nothing;
         };
         if name == "root" {
-            return self.follow(Some(Value::Model(Part::Root)), rest);
+            return self.follow(Some(Value::Model(ModelPart::Root)), rest);
         }
         let Some(turn) = scopes.iter().rev().find_map(|scope| scope.turn.as_ref()) else {
             return Value::Nothing;

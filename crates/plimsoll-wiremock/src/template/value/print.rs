@@ -3,7 +3,7 @@
 use super::{Origin, Value};
 use crate::java;
 use crate::java::time_format;
-use crate::request::multipart::Part;
+use crate::request::multipart::MultipartPart;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub fn text<'v>(value: &'v Value<'_>) -> Cow<'v, str> {
 }
 
 /// A part of a multipart body as WireMock's model of it prints.
-fn part(part: &Part) -> String {
+fn part(part: &MultipartPart) -> String {
     let (name, fields) = (part.name().unwrap_or_default(), part_fields(part));
     format!(
         "[name='{name}', headers={fields}, body={}]",
@@ -45,7 +45,7 @@ fn part(part: &Part) -> String {
 }
 
 /// A part's header fields as a map.
-fn part_fields(part: &Part) -> String {
+fn part_fields(part: &MultipartPart) -> String {
     let entry =
         |(name, value): (String, &[u8])| format!("{name}={}", String::from_utf8_lossy(value));
     let entries: Vec<String> = part.first_values().into_iter().map(entry).collect();

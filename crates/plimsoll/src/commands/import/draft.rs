@@ -47,12 +47,12 @@ pub enum Body {
     None,
     Text(String),
     /// `multipart/form-data`, whose content type follows from it.
-    Multipart(Vec<Part>),
+    Multipart(Vec<FormPart>),
 }
 
 /// One part of a form.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct FormPart {
     pub name: String,
     pub value: String,
     pub filename: Option<String>,
@@ -227,7 +227,7 @@ impl Step {
 }
 
 /// Parts by name, in the order in which the names come first; several of one name are a list.
-fn write_parts(text: &mut String, parts: &[Part]) -> std::fmt::Result {
+fn write_parts(text: &mut String, parts: &[FormPart]) -> std::fmt::Result {
     writeln!(text, "    multipart:")?;
     let mut by_name: HashMap<&str, Vec<String>> = HashMap::new();
     for part in parts {
@@ -245,7 +245,7 @@ fn write_parts(text: &mut String, parts: &[Part]) -> std::fmt::Result {
 }
 
 /// Of parts as they are written, how many stand in lists, and how many values there are.
-fn size_of_parts(parts: &[Part]) -> (usize, usize) {
+fn size_of_parts(parts: &[FormPart]) -> (usize, usize) {
     let mut by_name: HashMap<&str, usize> = HashMap::new();
     for part in parts {
         *by_name.entry(&part.name).or_default() += 1;
@@ -258,7 +258,7 @@ fn size_of_parts(parts: &[Part]) -> (usize, usize) {
     (listed, 1 + lists + values.sum::<usize>())
 }
 
-impl Part {
+impl FormPart {
     fn to_yaml(&self) -> String {
         let named = |key: &str, value: &Option<String>| {
             let value = value.as_ref();
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn parts_of_one_name_are_a_list() {
-        let part = |name: &str, value: &str, filename: Option<&str>| Part {
+        let part = |name: &str, value: &str, filename: Option<&str>| FormPart {
             name: name.to_owned(),
             value: value.to_owned(),
             filename: filename.map(str::to_owned),

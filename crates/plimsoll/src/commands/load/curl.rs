@@ -10,7 +10,7 @@ mod prompt;
 mod words;
 
 use data::Data;
-pub use form::{Part, multipart};
+pub use form::{CurlPart, multipart};
 use options::{PASSED_OVER, WITH_VALUE, options, unknown};
 
 /// The request of one curl command.
@@ -23,7 +23,7 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
     /// The parts of a multipart body, in place of another.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CurlPart>,
     /// Whether any certificate is good enough.
     pub insecure: bool,
     /// Whether redirects are followed.
@@ -120,8 +120,8 @@ impl Reading {
                     .push(("Content-Type", "application/json".to_owned()));
                 self.implied.push(("Accept", "application/json".to_owned()));
             }
-            "--form" => request.parts.push(Part::parse(&value, read)?),
-            "--form-string" => request.parts.push(Part::plain(&value)?),
+            "--form" => request.parts.push(CurlPart::parse(&value, read)?),
+            "--form-string" => request.parts.push(CurlPart::plain(&value)?),
             "--user" => self.implied.push(("Authorization", basic(&value)?)),
             "--oauth2-bearer" => self
                 .implied

@@ -17,7 +17,7 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
     /// The parts of a multipart body, in place of another.
-    pub parts: Vec<curl::Part>,
+    pub parts: Vec<curl::CurlPart>,
     /// Whether a body that begins with `@` names a file.
     pub body_may_be_a_file: bool,
     /// The longest time for one exchange, as the experiment file writes it.

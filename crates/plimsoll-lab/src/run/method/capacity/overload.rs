@@ -7,7 +7,7 @@ use plimsoll_report::record::{LoadRow, Objective, Overload, Statistic};
 pub const RECOVERY: f64 = 0.7;
 
 /// Facts of an overload before its seconds are looked at.
-pub struct Seen {
+pub struct OverloadFacts {
     /// The number of its trial.
     pub trial: u32,
     /// The rate that was offered.
@@ -24,7 +24,7 @@ pub struct Seen {
 
 /// Looks at the seconds of the overload and of the recovery after it.
 #[must_use]
-pub fn observe(seconds: &[LoadRow], seen: &Seen, objective: &Objective) -> Overload {
+pub fn observe(seconds: &[LoadRow], seen: &OverloadFacts, objective: &Objective) -> Overload {
     let start = seconds.first().map_or(0.0, |row| row.t);
     let is_over = |row: &&LoadRow| row.t - start >= seen.overload_s - 0.5;
     let during: Vec<&LoadRow> = seconds.iter().filter(|row| !is_over(row)).collect();
@@ -42,7 +42,7 @@ pub fn observe(seconds: &[LoadRow], seen: &Seen, objective: &Objective) -> Overl
         rate_per_s: seen.rate_per_s,
         bearing: bearing::of_seconds(
             &measured,
-            bearing::Part {
+            bearing::LoadPart {
                 offered_per_s: seen.rate_per_s,
                 best_per_s: seen.best_per_s,
                 fails_late: seen.fails_late,
@@ -165,7 +165,7 @@ mod tests {
             }],
             errors: 0.001,
         };
-        let seen = Seen {
+        let seen = OverloadFacts {
             trial: 9,
             rate_per_s: 130.0,
             recovery_rate_per_s: 70.0,

@@ -72,13 +72,13 @@ pub struct Point {
     /// Whether the generator's threads spin, so that their processor time says nothing.
     pub(in crate::analysis::bottleneck) spins: bool,
     pub(in crate::analysis::bottleneck) host_busy: Option<f64>,
-    pub(in crate::analysis::bottleneck) components: Vec<Seen>,
+    pub(in crate::analysis::bottleneck) components: Vec<ComponentSeen>,
     pub(in crate::analysis::bottleneck) unseen: Vec<(String, String)>,
 }
 
 /// One component during a load.
 #[derive(Debug, Clone)]
-pub(in crate::analysis::bottleneck) struct Seen {
+pub(in crate::analysis::bottleneck) struct ComponentSeen {
     pub(in crate::analysis::bottleneck) name: String,
     /// Mean cores; `None` where nobody looked.
     pub(in crate::analysis::bottleneck) cores: Option<f64>,
@@ -211,7 +211,7 @@ impl Point {
 
     /// Whether the processors of the target, and of everything else, were looked at, and how many of them there are is known.
     pub(in crate::analysis::bottleneck) fn is_all_seen(&self) -> bool {
-        let is_seen = |seen: &Seen| seen.used().is_some();
+        let is_seen = |seen: &ComponentSeen| seen.used().is_some();
         let target = self.target.split('/').next().unwrap_or_default();
         let mut names = self.unseen.iter().map(|(name, _)| name.as_str());
         names.all(|name| self.component(name).is_some_and(is_seen))
@@ -225,21 +225,23 @@ impl Point {
         count as f64 / self.exchanges.max(1) as f64
     }
 
-    pub(in crate::analysis::bottleneck) fn component(&self, name: &str) -> Option<&Seen> {
+    pub(in crate::analysis::bottleneck) fn component(&self, name: &str) -> Option<&ComponentSeen> {
         self.components.iter().find(|seen| seen.name == name)
     }
 
-    pub(in crate::analysis::bottleneck) fn generator(&self) -> Option<&Seen> {
+    pub(in crate::analysis::bottleneck) fn generator(&self) -> Option<&ComponentSeen> {
         self.component(GENERATOR)
     }
 
     /// Components without the generator.
-    pub(in crate::analysis::bottleneck) fn others(&self) -> impl Iterator<Item = &Seen> {
+    pub(in crate::analysis::bottleneck) fn others(&self) -> impl Iterator<Item = &ComponentSeen> {
         self.components.iter().filter(|seen| seen.name != GENERATOR)
     }
 
     /// Components that time themselves and that the load does not go to: they are further inside.
-    pub(in crate::analysis::bottleneck) fn inner(&self) -> impl Iterator<Item = (&Seen, Own)> {
+    pub(in crate::analysis::bottleneck) fn inner(
+        &self,
+    ) -> impl Iterator<Item = (&ComponentSeen, Own)> {
         let target = self.target.split('/').next().unwrap_or_default();
         self.others()
             .filter(move |seen| seen.name != target)
@@ -273,7 +275,7 @@ fn slow_connects(data: &ArmData) -> f64 {
     (connects.count() - connects.count_at_most(0.95)) as f64
 }
 
-fn seen(data: &ArmData) -> Vec<Seen> {
+fn seen(data: &ArmData) -> Vec<ComponentSeen> {
     let mut names: Vec<&String> = data.components.keys().collect();
     names.extend(
         data.own_times
@@ -286,7 +288,7 @@ fn seen(data: &ArmData) -> Vec<Seen> {
         .collect()
 }
 
-fn of_component(data: &ArmData, name: &str) -> Seen {
+fn of_component(data: &ArmData, name: &str) -> ComponentSeen {
     let component = data.components.get(name).copied().unwrap_or_default();
     let sampled = component.seconds > 0.0;
     let own = data.own_times.get(name).and_then(|own| {
@@ -296,7 +298,7 @@ fn of_component(data: &ArmData, name: &str) -> Seen {
             shortest_s: own.times.min()?,
         })
     });
-    Seen {
+    ComponentSeen {
         name: name.to_owned(),
         cores: component.cpu_cores_mean(),
         thread_cores: component.busiest_thread_cores_mean(),
@@ -313,7 +315,7 @@ fn of_component(data: &ArmData, name: &str) -> Seen {
     }
 }
 
-impl Seen {
+impl ComponentSeen {
     /// Cores that it may use at most.
     pub(in crate::analysis::bottleneck) fn limit(&self) -> Option<f64> {
         self.strain.cpu_limit_cores

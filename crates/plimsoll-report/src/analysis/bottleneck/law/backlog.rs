@@ -1,7 +1,7 @@
 //! Connections that find an accept queue full: the kernel drops their first or last segment, and they are made a second later or not at all.
 
 use super::{Ruling, anything_used_up, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::CauseKind;
 use plimsoll_base::units::format_number;
 
@@ -13,7 +13,7 @@ const SHARE: f64 = 0.01;
 #[expect(clippy::cast_precision_loss, reason = "counts for people")]
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let overflows = |seen: &Seen| seen.strain.listen_overflows.unwrap_or(0);
+    let overflows = |seen: &ComponentSeen| seen.strain.listen_overflows.unwrap_or(0);
     let looked = point
         .others()
         .any(|seen| seen.strain.listen_overflows.is_some());
@@ -32,7 +32,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
     };
     // The counter is the namespace's: it is the queue of whom connections wait at, or else the target's.
     let in_it = point.others().filter(|seen| overflows(seen) == most);
-    let waiting = |seen: &Seen| seen.strain.accept_queue.unwrap_or(0);
+    let waiting = |seen: &ComponentSeen| seen.strain.accept_queue.unwrap_or(0);
     let longest = in_it
         .max_by_key(|seen| waiting(seen))
         .filter(|seen| waiting(seen) > 0);

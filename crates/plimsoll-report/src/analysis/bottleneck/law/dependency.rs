@@ -1,7 +1,7 @@
 //! A component of ours further inside that takes most of an exchange's time, and does not work for it: it waits, as delays do.
 
 use super::{Ruling, cause, is_used_up, percent};
-use crate::analysis::bottleneck::case::{Case, Own, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Own, Point};
 use crate::record::CauseKind;
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -32,7 +32,7 @@ fn share(point: &Point, own: Own) -> f64 {
     (calls * own.mean_s / point.service_s.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
-fn of_one(point: &Point, inner: &Seen, own: Own, share: f64) -> crate::record::Cause {
+fn of_one(point: &Point, inner: &ComponentSeen, own: Own, share: f64) -> crate::record::Cause {
     cause(
         CauseKind::Dependency,
         Some(&inner.name),

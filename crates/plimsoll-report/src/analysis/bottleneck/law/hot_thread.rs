@@ -2,7 +2,7 @@
 //! thread keeps.
 
 use super::{FULL, Ruling, cause, is_used_up, percent};
-use crate::analysis::bottleneck::case::{Case, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Point};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::format_number;
 
@@ -20,7 +20,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
     Ruling::of(hot.collect())
 }
 
-fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
+fn of_one(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
     let (ready, runs) = (seen.strain.busiest_thread_ready?, seen.thread_cores?);
     let (cores, limit) = (seen.cores?, seen.limit()?);
     if ready < FULL || runs < RUNS.max(SHARE * cores) || limit < MORE || is_used_up(seen) {
@@ -56,7 +56,7 @@ fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
 
 /// Of a server that carries out its commands on one thread, and says how busy that is. Where others take its processor too it may be short
 /// of that instead: then its thread runs less, and this says nothing.
-fn of_main(seen: &Seen, point: &Point) -> Option<Cause> {
+fn of_main(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
     let runs = seen.server.main_thread_cores.filter(|runs| *runs >= FULL)?;
     let per_s = point.achieved_per_s / runs;
     let mut found = cause(

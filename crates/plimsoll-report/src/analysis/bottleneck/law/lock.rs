@@ -2,7 +2,7 @@
 //! happens to take one processor looks the same, so this is a suspicion, asked where nothing else was found.
 
 use super::{Ruling, USED_UP, cause};
-use crate::analysis::bottleneck::case::{Case, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Point};
 use crate::record::{Cause, CauseKind};
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(in crate::analysis::bottleneck) fn rule(case: &Case) -> Ruling {
     Ruling::of(causes.collect())
 }
 
-fn of_one(seen: &Seen, point: &Point) -> Option<Cause> {
+fn of_one(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
     let (cores, alone) = (seen.cores?, seen.thread_cores?);
     let one_at_a_time = ONE.contains(&cores) && alone < NONE_ALONE && seen.threads >= 2;
     let has_room = seen.limit()? >= MORE && point.host_busy.is_some_and(|busy| busy < USED_UP);

@@ -2,7 +2,7 @@
 //! take them from all.
 
 use super::{FULL, Ruling, anything_used_up, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::CauseKind;
 
 /// Components and generator that use this share of the machine fill it themselves.
@@ -25,16 +25,16 @@ pub(super) fn rule(case: &Case) -> Ruling {
     if anything_used_up(point) {
         return Ruling::default();
     }
-    let mut known: Vec<&Seen> = point
+    let mut known: Vec<&ComponentSeen> = point
         .components
         .iter()
         .filter(|seen| seen.cores.is_some())
         .collect();
-    let cores = |seen: &Seen| seen.cores.unwrap_or(0.0);
+    let cores = |seen: &ComponentSeen| seen.cores.unwrap_or(0.0);
     known.sort_by(|a, b| cores(b).total_cmp(&cores(a)));
     let sum: f64 = known.iter().map(|seen| cores(seen)).sum();
     let others = (busy * case.cpus() - sum).max(0.0);
-    let pressed = point.components.iter().any(Seen::is_pressed);
+    let pressed = point.components.iter().any(ComponentSeen::is_pressed);
     let statement = if others >= OTHERS * case.cpus() && pressed {
         "Other programs on this machine take processors that the test needs: stop them, or measure elsewhere."
     } else if sum >= OWN * case.cpus() {
@@ -53,8 +53,8 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 /// Who uses how much, and who waits.
-fn evidence(case: &Case, busy: f64, known: &[&Seen], others: f64) -> Vec<String> {
-    let cores = |seen: &Seen| seen.cores.unwrap_or(0.0);
+fn evidence(case: &Case, busy: f64, known: &[&ComponentSeen], others: f64) -> Vec<String> {
+    let cores = |seen: &ComponentSeen| seen.cores.unwrap_or(0.0);
     let mut evidence = vec![format!(
         "its {} processors worked {} of the time",
         case.cpus(),

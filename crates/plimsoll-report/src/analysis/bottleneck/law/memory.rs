@@ -1,7 +1,7 @@
 //! A component that waits for memory to be freed or read back from a disk.
 
 use super::{Ruling, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::format_number;
 
@@ -14,7 +14,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count for people")]
-fn of_one(seen: &Seen) -> Option<Cause> {
+fn of_one(seen: &ComponentSeen) -> Option<Cause> {
     let pressure = seen
         .strain
         .memory_pressure

@@ -1,7 +1,7 @@
 //! Segments that are lost are sent again, after a wait.
 
 use super::{Ruling, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::CauseKind;
 
 /// Losing a larger share is a limit.
@@ -31,7 +31,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
-fn share(seen: &Seen) -> Option<f64> {
+fn share(seen: &ComponentSeen) -> Option<f64> {
     let (again, sent) = (seen.strain.segments_again?, seen.strain.segments_sent?);
     (sent > 0).then(|| again as f64 / sent as f64)
 }

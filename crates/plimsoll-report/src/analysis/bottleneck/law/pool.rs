@@ -5,7 +5,7 @@
 //! it waits for nobody.
 
 use super::{Ruling, cause, is_everybody_idle};
-use crate::analysis::bottleneck::case::{Case, Own, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Own, Point};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::{format_number, format_seconds};
 
@@ -36,7 +36,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 /// Held against what a component of ours further inside timed itself.
-fn of_inner(point: &Point, inner: &Seen, own: Own) -> Option<Result<Cause, String>> {
+fn of_inner(point: &Point, inner: &ComponentSeen, own: Own) -> Option<Result<Cause, String>> {
     let calls = own.per_s / point.achieved_per_s.max(f64::MIN_POSITIVE);
     let (outside, inside) = (point.in_flight(), own.per_s * own.mean_s);
     let between = point.service_s - calls * own.mean_s;

@@ -1,13 +1,13 @@
 //! The utilisation law, U = X · D: a component whose processors are busy gives way, at a rate that its processor time per exchange says.
 
 use super::{Ruling, cause, demand, is_used_up, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::{Cause, CauseKind};
 
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let mut used_up: Vec<&Seen> = point.others().filter(|seen| is_used_up(seen)).collect();
-    let used = |seen: &Seen| seen.used().unwrap_or(0.0);
+    let mut used_up: Vec<&ComponentSeen> = point.others().filter(|seen| is_used_up(seen)).collect();
+    let used = |seen: &ComponentSeen| seen.used().unwrap_or(0.0);
     used_up.sort_by(|a, b| used(b).total_cmp(&used(a)));
     let causes = used_up.iter().filter_map(|seen| of_one(seen, case));
     let idle = point.others().filter(|seen| seen.is_idle());
@@ -27,7 +27,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 /// A component that a quota holds back is the quota's.
-fn of_one(seen: &Seen, case: &Case) -> Option<Cause> {
+fn of_one(seen: &ComponentSeen, case: &Case) -> Option<Cause> {
     if seen.strain.cpu_quota_cores.is_some()
         && seen.strain.throttled_share.is_some_and(|s| s >= 0.1)
     {

@@ -1,7 +1,7 @@
 //! A component that is throttled by its CPU quota and uses all of it.
 
 use super::{Ruling, cause, demand, percent};
-use crate::analysis::bottleneck::case::{Case, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen};
 use crate::record::{Cause, CauseKind};
 
 /// Throttled in fewer periods than this is chance.
@@ -36,7 +36,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
     }
 }
 
-fn of_one(seen: &Seen, case: &Case) -> Option<Cause> {
+fn of_one(seen: &ComponentSeen, case: &Case) -> Option<Cause> {
     let (quota, throttled) = (seen.strain.cpu_quota_cores?, seen.strain.throttled_share?);
     if throttled < THROTTLED || (throttled < MOSTLY && seen.cores? < USED * quota) {
         return None;

@@ -3,7 +3,7 @@
 //! Connections that a pool keeps open and does not use are none that are missed.
 
 use super::{Ruling, anything_used_up, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Point};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::format_number;
 
@@ -28,7 +28,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count for people")]
-fn rejected(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
+fn rejected(seen: &ComponentSeen, point: &Point) -> Option<Result<Cause, String>> {
     let rejected = seen
         .server
         .connections_rejected
@@ -49,7 +49,7 @@ fn rejected(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
     (!anything_used_up(point)).then(|| Ok(of(seen, point, vec![words])))
 }
 
-fn full(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
+fn full(seen: &ComponentSeen, point: &Point) -> Option<Result<Cause, String>> {
     let server = &seen.server;
     let (open, share) = (server.connections?, server.connections_share?);
     let at_work = server.active? + server.idle_in_transaction.unwrap_or(0.0);
@@ -75,7 +75,7 @@ fn full(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
     (!anything_used_up(point)).then(|| Ok(of(seen, point, vec![words])))
 }
 
-fn of(seen: &Seen, point: &Point, mut evidence: Vec<String>) -> Cause {
+fn of(seen: &ComponentSeen, point: &Point, mut evidence: Vec<String>) -> Cause {
     let limit = seen.server.connections_limit;
     evidence.extend(limit.map(|limit| {
         format!("it admits {limit} of ordinary clients, and its probe has one of them")

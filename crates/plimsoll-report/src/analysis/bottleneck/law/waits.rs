@@ -1,7 +1,7 @@
 //! Sessions of a database that wait for a lock which another holds: whatever they do, they do one at a time.
 
 use super::{Ruling, cause, percent};
-use crate::analysis::bottleneck::case::{Case, Point, Seen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Point};
 use crate::record::{Cause, CauseKind};
 use plimsoll_base::units::format_number;
 
@@ -26,7 +26,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
     ruling
 }
 
-fn of_one(seen: &Seen, point: &Point) -> Option<Result<Cause, String>> {
+fn of_one(seen: &ComponentSeen, point: &Point) -> Option<Result<Cause, String>> {
     let server = &seen.server;
     let (waiting, active) = (server.lock_waiters?, server.active?);
     let under_way = point.in_flight();

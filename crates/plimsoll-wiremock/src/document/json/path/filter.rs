@@ -2,7 +2,7 @@
 //!
 //! A value that is not there is equal to nothing and unequal to everything. Numbers and texts of numbers compare as Jayway has it.
 
-use super::{Found, JsonPath, Walk};
+use super::{JsonFound, JsonPath, Walk};
 use crate::budget::TooCostly;
 use crate::document::json::Json;
 use crate::document::json::equality::same_number;
@@ -133,9 +133,9 @@ impl Operand {
             Self::Root(path) => path.find_from(walk.root, walk, arena)?,
         };
         Ok(match found {
-            Found::Nothing => None,
-            Found::One(value) => Some(value.clone()),
-            Found::Many(values) => {
+            JsonFound::Nothing => None,
+            JsonFound::One(value) => Some(value.clone()),
+            JsonFound::Many(values) => {
                 walk.budget.spend(values.len())?;
                 let values = values.into_iter().cloned();
                 Some(Json::Array(arena.alloc_slice_fill_iter(values)))

@@ -1,6 +1,6 @@
 //! A pattern in WireMock's words: taken from the document that it was read from.
 
-use crate::document::xml::{Document, Place, print};
+use crate::document::xml::{Document, ItemId, print};
 use crate::java;
 use crate::matcher::Matcher;
 use base64::Engine as _;
@@ -80,7 +80,7 @@ fn operand_text(name: &str, operand: &Value) -> String {
         }
         ("equalToXml", Value::String(text)) => Document::parse(text).map_or_else(
             |_| text.clone(),
-            |document| print::indented(&document, Place::ROOT),
+            |document| print::indented(&document, ItemId::ROOT),
         ),
         ("and" | "or", Value::Array(patterns)) => {
             let each = |pattern: &Value| {

@@ -1,7 +1,7 @@
 //! Body of a recorded request: recorders write it as a text, in base64, or as the parameters of a form.
 
 use super::wire::{Param, PostData, Request};
-use crate::commands::import::draft::{Body, Part, literal};
+use crate::commands::import::draft::{Body, FormPart, literal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -35,7 +35,7 @@ fn of_data(data: &PostData) -> Result<Body, String> {
     }
     let has_file = data.params.iter().any(|param| param.file_name.is_some());
     if is_form_data || has_file {
-        let parts: Result<Vec<Part>, String> = data.params.iter().map(part).collect();
+        let parts: Result<Vec<FormPart>, String> = data.params.iter().map(part).collect();
         return Ok(Body::Multipart(parts?));
     }
     // Recorded as they were sent: encoded already.
@@ -75,10 +75,10 @@ fn without_head(text: &str) -> &str {
     body.filter(|_| is_head).unwrap_or(text)
 }
 
-fn part(param: &Param) -> Result<Part, String> {
+fn part(param: &Param) -> Result<FormPart, String> {
     match (&param.value, &param.file_name) {
         (None, Some(file)) => Err(format!("the file `{file}` of its form was not recorded")),
-        (value, filename) => Ok(Part {
+        (value, filename) => Ok(FormPart {
             name: param.name.clone(),
             value: literal(value.as_deref().unwrap_or_default()),
             filename: filename.clone(),
@@ -141,12 +141,12 @@ mod tests {
             r#"{ "mimeType": "multipart/form-data", "params": [{ "name": "a", "value": "1" },
                 { "name": "f", "value": "x", "fileName": "f.txt", "contentType": "text/plain" }] }"#,
             Ok(Body::Multipart(vec![
-                Part {
+                FormPart {
                     name: "a".to_owned(),
                     value: "1".to_owned(),
-                    ..Part::default()
+                    ..FormPart::default()
                 },
-                Part {
+                FormPart {
                     name: "f".to_owned(),
                     value: "x".to_owned(),
                     filename: Some("f.txt".to_owned()),

@@ -5,7 +5,7 @@ use super::example::{self, Example};
 use super::parameters::{Parts, Remarks, is_wanted, name_of};
 use super::security;
 use super::style::pairs;
-use crate::commands::import::draft::{Body, Part, Step, literal, sendable};
+use crate::commands::import::draft::{Body, FormPart, Step, literal, sendable};
 use plimsoll_http::Url;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -255,8 +255,8 @@ fn below<'a>(description: &'a Description, schema: &'a Value, key: &str) -> Opti
 
 /// A field of a form as its parts: each value of a list is one, and what has fields of its own is JSON (OpenAPI, special considerations
 /// for `multipart` content).
-fn form_parts(name: &str, value: &Value, is_file: bool) -> Vec<Part> {
-    let part = |value: &Value| Part {
+fn form_parts(name: &str, value: &Value, is_file: bool) -> Vec<FormPart> {
+    let part = |value: &Value| FormPart {
         name: name.to_owned(),
         value: literal(&text_of(value)),
         filename: is_file.then(|| name.to_owned()),

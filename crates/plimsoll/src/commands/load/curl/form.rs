@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// One part.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct CurlPart {
     name: String,
     content: Content,
     filename: Option<String>,
@@ -24,7 +24,7 @@ impl Default for Content {
     }
 }
 
-impl Part {
+impl CurlPart {
     /// `-F`: `name=content`, `name=@file` or `name=<file`, and behind it `;type=…` and `;filename=…`. What has a semicolon in it is quoted.
     pub fn parse(text: &str, read: Read<'_>) -> Result<Self, String> {
         let refused = |why: &str| Err(format!("`-F {text}`: {why}"));
@@ -119,7 +119,7 @@ const TYPES: [(&str, &str); 10] = [
 ];
 
 /// The parts as the experiment file has them: several of one name are a list.
-pub fn multipart(parts: &[Part], literal: impl Fn(&str) -> String) -> Map<String, Value> {
+pub fn multipart(parts: &[CurlPart], literal: impl Fn(&str) -> String) -> Map<String, Value> {
     let mut all = Map::new();
     for part in parts {
         let wire = part.wire(&literal);
@@ -134,7 +134,7 @@ pub fn multipart(parts: &[Part], literal: impl Fn(&str) -> String) -> Map<String
     all
 }
 
-impl Part {
+impl CurlPart {
     fn wire(&self, literal: impl Fn(&str) -> String) -> Value {
         let (mut wire, known) = match &self.content {
             Content::Value(value) => (json!({ "value": literal(value) }), None),
@@ -162,7 +162,7 @@ mod tests {
     /// The part as the experiment file has it, or what is wrong.
     fn check(text: &str, expected: &str) {
         let read = |file: &str| Ok(format!("content of {file}"));
-        let shown = Part::parse(text, &read)
+        let shown = CurlPart::parse(text, &read)
             .map(|part| multipart(&[part], str::to_owned))
             .map_or_else(|why| why, |parts| Value::from(parts).to_string());
         assert_eq!(shown, expected);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn several_parts_of_one_name_are_a_list() {
-        let parts = ["a=1", "b=2", "a=3", "a=4"].map(|text| Part::plain(text).unwrap());
+        let parts = ["a=1", "b=2", "a=3", "a=4"].map(|text| CurlPart::plain(text).unwrap());
         assert_eq!(
             Value::from(multipart(&parts, str::to_owned)).to_string(),
             r#"{"a":[{"value":"1"},{"value":"3"},{"value":"4"}],"b":{"value":"2"}}"#

@@ -1,19 +1,16 @@
-//! Waiting for a moment with better than tokio's millisecond: one timer descriptor per shard and a heap of deadlines.
+//! Many waits by one timer, and a heap of deadlines.
 //!
-//! How long to wait is decided by `delay`. A wake-up costs about as much as four answers, so deadlines less than
+//! A wake-up costs about as much as four answers, so deadlines less than
 //! [`MINIMUM_GAP`] apart may share one: a delay is never short and late by at most that much (plus the machine's own lateness).
 
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
+use super::Timer;
+use plimsoll_base::ignored::Ignored as _;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::convert::Infallible;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::time::Duration;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -22,15 +19,15 @@ const MINIMUM_GAP: Duration = Duration::from_micros(100);
 
 /// The timer of one shard.
 #[derive(Debug)]
-pub(crate) struct DelayTimer {
-    descriptor: AsyncFd<OwnedFd>,
+pub struct DelayTimer {
+    timer: Timer,
     queue: RefCell<Queue>,
 }
 
 #[derive(Debug)]
 struct Queue {
     waiting: BinaryHeap<Waiting>,
-    /// When the descriptor will fire, if it is armed.
+    /// When the timer will fire, if it is armed.
     armed: Option<Instant>,
     last_wake: Instant,
 }
@@ -44,16 +41,12 @@ struct Waiting {
 
 impl DelayTimer {
     /// A timer; to be made inside the shard's runtime.
-    pub(crate) fn new() -> io::Result<Self> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        #[expect(
-            deprecated,
-            reason = "its successor is unsafe for the sake of types that are not I/O safe; an owned descriptor is"
-        )]
-        let descriptor = AsyncFd::new(descriptor)?;
+    ///
+    /// # Errors
+    /// When no descriptor is left.
+    pub fn new() -> io::Result<Self> {
         Ok(Self {
-            descriptor,
+            timer: Timer::new()?,
             queue: RefCell::new(Queue {
                 waiting: BinaryHeap::new(),
                 armed: None,
@@ -63,53 +56,45 @@ impl DelayTimer {
     }
 
     /// Returns when `deadline` has passed. Needs [`Self::run`] to be running.
-    pub(crate) async fn sleep_until(&self, deadline: Instant) -> io::Result<()> {
-        self.enqueue(deadline)?
+    ///
+    /// # Errors
+    /// When that has ended.
+    pub async fn sleep_until(&self, deadline: Instant) -> io::Result<()> {
+        self.enqueue(deadline)
             .await
             .map_err(|_| io::Error::other("the shard's timer has ended"))
     }
 
-    fn enqueue(&self, deadline: Instant) -> io::Result<oneshot::Receiver<()>> {
+    fn enqueue(&self, deadline: Instant) -> oneshot::Receiver<()> {
         let (wake, woken) = oneshot::channel();
         let mut queue = self.queue.borrow_mut();
         queue.waiting.push(Waiting { deadline, wake });
-        self.arm(&mut queue)?;
-        Ok(woken)
+        self.arm(&mut queue);
+        woken
     }
 
     /// Wakes what is due, for ever.
-    pub(crate) async fn run(&self) -> io::Result<()> {
+    pub async fn run(&self) -> Infallible {
         loop {
-            self.descriptor.readable().await?.clear_ready();
+            self.timer.fired().await;
             let mut queue = self.queue.borrow_mut();
             queue.release_due(Instant::now());
-            self.arm(&mut queue)?;
+            self.arm(&mut queue);
         }
     }
 
-    /// Sets the descriptor to the earliest deadline unless it fires by then anyway. Setting it also clears an expiry.
-    fn arm(&self, queue: &mut Queue) -> io::Result<()> {
+    /// Arms the timer for the earliest deadline unless it fires by then anyway. Arming it also clears an expiry.
+    fn arm(&self, queue: &mut Queue) {
         let Some(earliest) = queue.waiting.peek() else {
-            return Ok(());
+            return;
         };
         let at = earliest.deadline.max(queue.last_wake + MINIMUM_GAP);
         if queue.armed.is_some_and(|armed| armed <= at) {
-            return Ok(());
+            return;
         }
-        // A value of zero would disarm it.
-        let wait = at
-            .saturating_duration_since(Instant::now())
-            .max(Duration::from_nanos(1));
-        let once = Itimerspec {
-            it_interval: Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: Timespec::try_from(wait).map_err(io::Error::other)?,
-        };
-        timerfd_settime(self.descriptor.get_ref(), TimerfdTimerFlags::empty(), &once)?;
+        self.timer
+            .arm_after(at.saturating_duration_since(Instant::now()));
         queue.armed = Some(at);
-        Ok(())
     }
 }
 
@@ -123,8 +108,9 @@ impl Queue {
             .is_some_and(|first| first.deadline <= now)
         {
             if let Some(first) = self.waiting.pop() {
-                // It fails for a connection that is gone, which does not wait any more.
-                first.wake.send(()).ok();
+                first.wake.send(()).ignored(
+                    "it fails for a connection that is gone, which does not wait any more",
+                );
             }
         }
     }
