@@ -5,7 +5,7 @@
 
 mod added;
 mod arms;
-mod axis;
+pub(in crate::render) mod axis;
 mod bottleneck;
 mod capacity;
 mod composition;
@@ -13,14 +13,14 @@ mod failures;
 mod groups;
 mod levels;
 mod over_time;
-mod plot;
+pub(in crate::render) mod plot;
 mod provenance;
 mod ranges;
 mod resources;
 mod response_times;
 mod statistics;
 mod steps;
-mod style;
+pub(in crate::render) mod style;
 mod thresholds;
 mod throughput;
 mod trend;

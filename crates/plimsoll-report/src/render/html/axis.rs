@@ -5,16 +5,21 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use std::ops::Range;
 
 /// One axis of a plot.
-pub(super) struct Axis {
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) ticks: Vec<f64>,
-    pub(super) label: fn(f64) -> String,
+pub(in crate::render) struct Axis {
+    pub(in crate::render) low: f64,
+    pub(in crate::render) high: f64,
+    pub(in crate::render) ticks: Vec<f64>,
+    pub(in crate::render) label: fn(f64) -> String,
 }
 
 impl Axis {
     /// From zero (or `low` below it) to a little above `high`, with about `ticks` ticks at 1, 2 or 5 times a power of ten.
-    pub(super) fn linear(low: f64, high: f64, ticks: u32, label: fn(f64) -> String) -> Self {
+    pub(in crate::render) fn linear(
+        low: f64,
+        high: f64,
+        ticks: u32,
+        label: fn(f64) -> String,
+    ) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / f64::from(ticks));
         let first = (low / step).ceil();
@@ -31,7 +36,7 @@ impl Axis {
     }
 
     /// Exponents of ten of `low` to `high` (both positive), with ticks at 1, 2 and 5 of each decade or, over many decades, at 1.
-    pub(super) fn logarithmic(low: f64, high: f64, label: fn(f64) -> String) -> Self {
+    pub(in crate::render) fn logarithmic(low: f64, high: f64, label: fn(f64) -> String) -> Self {
         let (low, high) = (low.log10(), high.log10());
         let high = if high > low { high } else { low + 1.0 };
         let within: &[f64] = if high - low > 3.2 {
@@ -83,12 +88,12 @@ impl ValueFormatter<f64> for Axis {
 }
 
 /// A time on a linear axis.
-pub(super) fn seconds(value: f64) -> String {
+pub(in crate::render) fn seconds(value: f64) -> String {
     short(&time(Some(value)))
 }
 
 /// A time on a logarithmic axis.
-pub(super) fn log_seconds(exponent: f64) -> String {
+pub(in crate::render) fn log_seconds(exponent: f64) -> String {
     seconds(10_f64.powf(exponent))
 }
 

@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use std::collections::BTreeSet;
 
 /// Where a caller draws.
-pub(super) type Canvas<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
+pub(in crate::render) type Canvas<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
 const INVARIANT: &str = "invariant: drawing into memory does not fail";
 /// Points of a line beyond this are thinned.
@@ -18,22 +18,22 @@ const MOST_POINTS: usize = 500;
 const CELL: i32 = 6;
 
 /// Everything around the data.
-pub(super) struct Plot {
+pub(in crate::render) struct Plot {
     /// Width and height as shown at full width.
-    pub(super) size: (u32, u32),
+    pub(in crate::render) size: (u32, u32),
     /// Title, for people who cannot see it.
-    pub(super) title: String,
+    pub(in crate::render) title: String,
     /// Description of its content, likewise.
-    pub(super) description: String,
+    pub(in crate::render) description: String,
     /// Room for the labels of the vertical axis.
-    pub(super) left: u32,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+    pub(in crate::render) left: u32,
+    pub(in crate::render) x: Axis,
+    pub(in crate::render) y: Axis,
 }
 
 impl Plot {
     /// Draws axes and grid, then what `draw` adds. No text from outside may be drawn.
-    pub(super) fn draw(self, draw: impl FnOnce(&mut Canvas<'_>)) -> Markup {
+    pub(in crate::render) fn draw(self, draw: impl FnOnce(&mut Canvas<'_>)) -> Markup {
         let (width, height) = (2 * self.size.0, 2 * self.size.1);
         let (x_ticks, y_ticks) = (self.x.ticks.len(), self.y.ticks.len());
         let mut svg = String::new();
@@ -83,15 +83,15 @@ fn inner(svg: &str) -> &str {
 
 /// How a line looks.
 #[derive(Clone, Copy)]
-pub(super) struct Pen {
-    pub(super) colour: RGBColor,
+pub(in crate::render) struct Pen {
+    pub(in crate::render) colour: RGBColor,
     /// Width as shown.
-    pub(super) width: f64,
-    pub(super) opacity: f64,
+    pub(in crate::render) width: f64,
+    pub(in crate::render) opacity: f64,
 }
 
 /// Draws a line through points in ascending order.
-pub(super) fn line(canvas: &mut Canvas<'_>, points: &[(f64, f64)], pen: Pen) {
+pub(in crate::render) fn line(canvas: &mut Canvas<'_>, points: &[(f64, f64)], pen: Pen) {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -107,14 +107,19 @@ pub(super) fn line(canvas: &mut Canvas<'_>, points: &[(f64, f64)], pen: Pen) {
 }
 
 /// Fills the area between a line and zero.
-pub(super) fn area(canvas: &mut Canvas<'_>, points: &[(f64, f64)], colour: RGBColor, opacity: f64) {
+pub(in crate::render) fn area(
+    canvas: &mut Canvas<'_>,
+    points: &[(f64, f64)],
+    colour: RGBColor,
+    opacity: f64,
+) {
     canvas
         .draw_series(AreaSeries::new(thin(points), 0.0, colour.mix(opacity)))
         .expect(INVARIANT);
 }
 
 /// Fills a part of the plot over its whole height, behind what is drawn later.
-pub(super) fn band(canvas: &mut Canvas<'_>, from: f64, to: f64) {
+pub(in crate::render) fn band(canvas: &mut Canvas<'_>, from: f64, to: f64) {
     let height = canvas.y_range();
     let corners = [(from, height.start), (to, height.end)];
     canvas
@@ -123,7 +128,7 @@ pub(super) fn band(canvas: &mut Canvas<'_>, from: f64, to: f64) {
 }
 
 /// Draws a dot of this radius as shown.
-pub(super) fn dot(
+pub(in crate::render) fn dot(
     canvas: &mut Canvas<'_>,
     at: (f64, f64),
     radius: i32,
@@ -137,7 +142,7 @@ pub(super) fn dot(
 }
 
 /// Fills the area between two lines.
-pub(super) fn between(
+pub(in crate::render) fn between(
     canvas: &mut Canvas<'_>,
     below: &[(f64, f64)],
     above: &[(f64, f64)],
@@ -151,7 +156,7 @@ pub(super) fn between(
 }
 
 /// Draws dots of one size, each cell of a few pixels once however many lie in it: their number is bounded by the plot's area.
-pub(super) fn dots(canvas: &mut Canvas<'_>, points: &[(RGBColor, f64, f64)]) {
+pub(in crate::render) fn dots(canvas: &mut Canvas<'_>, points: &[(RGBColor, f64, f64)]) {
     let mut taken = BTreeSet::new();
     for (colour, x, y) in points {
         let (column, row) = canvas.backend_coord(&(*x, *y));

@@ -20,7 +20,7 @@ pub(super) const GRID: RGBColor = RGBColor(0xe4, 0xe6, 0xea);
 /// Axes and the zero line: `--axis`.
 pub(super) const AXIS: RGBColor = RGBColor(0x9a, 0xa1, 0xac);
 /// Labels of axes: `--muted`.
-pub(super) const LABEL: RGBColor = RGBColor(0x5c, 0x65, 0x73);
+pub(in crate::render) const LABEL: RGBColor = RGBColor(0x5c, 0x65, 0x73);
 /// Colour of failures: `--failed`, whose values the sheet itself has.
 pub(super) const FAILED: RGBColor = RGBColor(0xc0, 0x2b, 0x2b);
 /// Areas behind the figures (warm-up, margin): `--band`.
@@ -29,7 +29,7 @@ pub(super) const BAND: RGBColor = RGBColor(0xee, 0xf0, 0xf3);
 const SHEET: &str = include_str!("page.css");
 
 /// The colour of the `index`-th series.
-pub(super) fn colour(index: usize) -> RGBColor {
+pub(in crate::render) fn colour(index: usize) -> RGBColor {
     SERIES[index % SERIES.len()].0
 }
 
@@ -70,6 +70,6 @@ fn mapping(colour: RGBColor, variable: &str) -> String {
 }
 
 /// As the drawing library spells it in attributes.
-fn hex(RGBColor(red, green, blue): RGBColor) -> String {
+pub(in crate::render) fn hex(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
