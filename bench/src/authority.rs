@@ -8,7 +8,7 @@ use std::path::Path;
 pub const AUTHORITY: &str = "authority.pem";
 /// The directory of the clients' pairs.
 pub const CLIENTS: &str = "clients";
-/// So many clients have a certificate each.
+/// So many clients have a certificate each, at least.
 pub const CLIENT_CERTIFICATES: u32 = 64;
 /// The server's certificate.
 const CERTIFICATE: &str = "server.pem";
@@ -22,12 +22,12 @@ pub fn certify(directory: &Path) -> Result<(), Error> {
     certify_server(directory).map(drop)
 }
 
-/// Writes the files for a server on loopback, and a pair for each client below [`CLIENTS`].
-pub fn certify_both(directory: &Path) -> Result<(), Error> {
+/// Writes the files for a server on loopback, and a pair for each of so many clients below [`CLIENTS`].
+pub fn certify_both(directory: &Path, count: u32) -> Result<(), Error> {
     let authority = certify_server(directory)?;
     let clients = directory.join(CLIENTS);
     std::fs::create_dir_all(&clients).map_err(Error::when("a directory for clients"))?;
-    for number in 0..CLIENT_CERTIFICATES {
+    for number in 0..count.max(CLIENT_CERTIFICATES) {
         let (name, uri) = (name(number), uri(number));
         let Issued {
             certificate, key, ..

@@ -47,6 +47,8 @@ pub enum Work {
     Document,
     /// Requests for a document of JSON, with a path and a field from a file, a value taken from the answer, and two checks. Ours only.
     Templated,
+    /// The constant requests, by so many scenarios of equal weight. Ours only.
+    Mix(u32),
 }
 
 /// A load: where to, what, how fast and for how long.
@@ -58,6 +60,8 @@ pub struct Job<'a> {
     pub authority: &'a Path,
     /// The requests.
     pub work: Work,
+    /// On how many connections; over HTTP/2 there are [`HTTP2_CONNECTIONS`].
+    pub connections: u32,
     /// Arrivals per second; without it as fast as answers come.
     pub rate: Option<u32>,
     /// Our `pacing`; ignored by others, which have none.
@@ -96,7 +100,7 @@ impl Work {
     /// The path of the requests, if that does not change.
     pub fn path(self) -> &'static str {
         match self {
-            Self::Constant => crate::server::PATH,
+            Self::Constant | Self::Mix(_) => crate::server::PATH,
             Self::Document | Self::Templated => "/item/17",
         }
     }

@@ -3,28 +3,47 @@
 mod added;
 mod bodies;
 mod delay;
+mod fields;
 mod gateway;
+mod gateway_connections;
 mod generator_closed;
+mod generator_connections;
 mod generator_open;
 mod handshakes;
 mod http2;
 mod idle_connections;
 mod idle_tls_connections;
+mod key_growth;
 mod keys;
+mod mix;
 mod mock;
+mod mock_connections;
 mod mock_start;
 mod mock_stubs;
+mod routes;
 mod shards;
+mod small_bodies;
 mod templated;
 mod tls;
 mod tracing;
 mod transfer;
+mod two_shards;
 mod user_memory;
 
 use crate::Error;
 use crate::bench::{Bench, Lengths};
 use crate::figures::findings::Findings;
+use crate::figures::rounds::Turns;
+use crate::figures::row::Bar;
 use std::time::Duration;
+
+/// Sides that run together and are driven by turns.
+const TOGETHER: Turns = Turns {
+    judged: 1,
+    tolerated: 0.02,
+};
+/// What ours may cost with much of something, beside itself with little of it.
+const GROWTH: Bar = Bar::at_most(1.1);
 
 /// One comparison.
 pub struct Comparison {
@@ -70,14 +89,23 @@ impl Comparison {
 pub const ALL: &[Comparison] = &[
     generator_closed::COMPARISON,
     generator_open::COMPARISON,
+    generator_connections::COMPARISON,
     templated::COMPARISON,
+    mix::COMPARISON,
     http2::COMPARISON,
     tls::COMPARISON,
     mock::COMPARISON,
+    mock_connections::COMPARISON,
     mock_stubs::COMPARISON,
     mock_start::COMPARISON,
     delay::COMPARISON,
     gateway::COMPARISON,
+    gateway_connections::COMPARISON,
+    routes::COMPARISON,
+    key_growth::COMPARISON,
+    fields::COMPARISON,
+    small_bodies::COMPARISON,
+    two_shards::COMPARISON,
     shards::COMPARISON,
     handshakes::COMPARISON,
     transfer::COMPARISON,

@@ -4,3 +4,4 @@ pub mod findings;
 pub mod rounds;
 pub mod row;
 pub mod statistics;
+pub mod thousands;

@@ -1,4 +1,4 @@
-//! Which processor a program runs on. A child inherits the processors of the thread that starts it.
+//! Which processors a program runs on. A child inherits those of the thread that starts it.
 
 use crate::Error;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -10,6 +10,21 @@ pub struct Placement {
     pub clients: usize,
     /// The server or proxy under comparison, or the target of a generator under comparison.
     pub server: usize,
+}
+
+/// The processors of one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cpus {
+    /// This one.
+    One(usize),
+    /// Both of a placement.
+    Both(Placement),
+}
+
+impl From<usize> for Cpus {
+    fn from(cpu: usize) -> Self {
+        Self::One(cpu)
+    }
 }
 
 impl Placement {
@@ -24,13 +39,18 @@ impl Placement {
     }
 }
 
-/// Does something on one processor only, then returns to the former ones.
-pub fn on<T>(cpu: usize, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let refused =
-        |e: rustix::io::Errno| Error::when(format!("moving to processor {cpu}"))(e.into());
+/// Does something on these processors only, then returns to the former ones.
+pub fn on<T>(cpus: Cpus, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let refused = |e: rustix::io::Errno| Error::when(format!("moving to {cpus:?}"))(e.into());
     let former = sched_getaffinity(None).map_err(refused)?;
     let mut only = CpuSet::new();
-    only.set(cpu);
+    match cpus {
+        Cpus::One(cpu) => only.set(cpu),
+        Cpus::Both(Placement { clients, server }) => {
+            only.set(clients);
+            only.set(server);
+        }
+    }
     sched_setaffinity(None, &only).map_err(refused)?;
     let result = work();
     sched_setaffinity(None, &former).map_err(refused)?;

@@ -1,7 +1,7 @@
 //! A program that the benchmark started: placed on one processor, with what it said, and asked to end when the benchmark dies.
 
 use crate::bench::Bench;
-use crate::placement;
+use crate::placement::{self, Cpus};
 use crate::{Child, Error, Messages};
 use rustix::process::Pid;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub enum Output {
 }
 
 impl Program {
-    /// Starts a program on one processor. What it says is kept in `directory`.
+    /// Starts a program on these processors. What it says is kept in `directory`.
     pub fn spawn(
         command: &Command,
-        cpu: usize,
+        cpus: Cpus,
         directory: &Path,
         output: Output,
     ) -> Result<Self, Error> {
@@ -44,7 +44,7 @@ impl Program {
             Output::Piped => dying.stdout(Stdio::piped()),
             Output::Messages => dying.stdout(messages.stdio()?),
         };
-        let child = placement::on(cpu, || Child::spawn(&mut dying))?.named(&name);
+        let child = placement::on(cpus, || Child::spawn(&mut dying))?.named(&name);
         Ok(Self { child, messages })
     }
 
@@ -52,7 +52,7 @@ impl Program {
     pub fn client(bench: &Bench, command: &Command, directory: &Path) -> Result<Self, Error> {
         Self::spawn(
             command,
-            bench.placement.clients,
+            bench.placement.clients.into(),
             directory,
             Output::Messages,
         )

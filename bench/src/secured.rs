@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A connection that was secured.
 pub type Secured = StreamOwned<ClientConnection, TcpStream>;
 
-/// Every client that has a certificate.
+/// The first clients that have a certificate.
 pub struct Clients(Vec<Arc<ClientConfig>>);
 
 impl Clients {

@@ -8,6 +8,7 @@ pub mod mock;
 mod nginx;
 mod shards;
 pub mod tyk;
+mod upstream;
 mod wiremock;
 
 use crate::Error;
@@ -16,6 +17,7 @@ use crate::bench::{Bench, Lengths};
 use crate::clock;
 use crate::http;
 use crate::limits;
+use crate::placement::Cpus;
 use crate::port;
 use crate::process;
 use crate::program::{Output, Program};
@@ -29,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
+pub use upstream::Upstream;
 
 /// The answer of every server on [`PATH`].
 pub const BODY: &str = "0123456789abcdefghijklmnopqrstuvwxyz\\n";
@@ -69,6 +72,12 @@ pub enum Kind {
     HaProxyShards,
     /// The plain one with spans of this share of its requests.
     GatewayTraced(&'static str),
+    /// The plain one with so many routes, of which the last is asked for.
+    GatewayRoutes(u32),
+    /// Our gateway with Tyk's files and so many keys, each of which was used.
+    GatewayKeys(u32),
+    /// The plain one with so many shards, whatever processors it has.
+    GatewayThreads(u32),
     /// nginx with `proxy_pass`.
     NginxProxy,
     /// HAProxy with one thread.
@@ -98,6 +107,7 @@ impl Listener {
 
 /// A running server.
 pub struct Server {
+    kind: Kind,
     /// Where it listens, in clear.
     pub address: SocketAddr,
     /// Where load goes.
@@ -122,6 +132,9 @@ impl Kind {
             Self::GatewayShards => "plimsoll gateway, shards",
             Self::HaProxyShards => "HAProxy, shards",
             Self::GatewayTraced(_) => "plimsoll gateway, spans",
+            Self::GatewayRoutes(_) => "plimsoll gateway, routes",
+            Self::GatewayKeys(_) => "plimsoll gateway, Tyk's files",
+            Self::GatewayThreads(_) => "plimsoll gateway, several shards",
             Self::NginxProxy => "nginx `proxy_pass`",
             Self::HaProxy => "HAProxy",
             Self::GoProxy => "Go ReverseProxy",
@@ -136,17 +149,17 @@ impl Kind {
         }
     }
 
-    /// Starts it on a processor and waits until it answers [`BODY`] on [`PATH`]. A proxy needs an upstream.
+    /// Starts it on these processors and waits until it answers [`BODY`] on [`PATH`]. A proxy needs an upstream.
     pub fn start(
         self,
         bench: &Bench,
-        cpu: usize,
-        upstream: Option<SocketAddr>,
+        cpus: impl Into<Cpus>,
+        upstream: Option<Upstream>,
     ) -> Result<Server, Error> {
         let directory = bench.directory()?;
         let site = Site {
             bench,
-            cpu,
+            cpus: cpus.into(),
             directory: directory.path(),
             upstream,
             admin: Cell::new(None),
@@ -167,6 +180,7 @@ impl Kind {
         }
         let admin = site.admin.get();
         Ok(Server {
+            kind: self,
             address,
             listener,
             admin,
@@ -184,6 +198,9 @@ impl Kind {
             Self::GatewayPlain | Self::GatewayShards => gateway::start_plain(site),
             Self::GatewayEverything => gateway::start_everything(site),
             Self::GatewayTraced(share) => gateway::start_traced(site, share),
+            Self::GatewayRoutes(count) => gateway::start_routes(site, count),
+            Self::GatewayThreads(count) => gateway::start_threads(site, count),
+            Self::GatewayKeys(count) => tyk::start(site, count),
             Self::NginxProxy => nginx::start_proxy(site),
             Self::HaProxy | Self::HaProxyShards => haproxy::start(site),
             Self::GoProxy => go_proxy::start(site),
@@ -224,10 +241,15 @@ impl Server {
         Ok(format!("/files/{name}"))
     }
 
-    /// Requests that nginx counted. Being asked counts as one.
-    pub fn nginx_requests(&self) -> Result<f64, Error> {
-        let (_, body) = http::get(self.address, "/status", &[])?;
-        nginx::requests(&body).ok_or_else(|| Error::Measured(format!("nginx reported {body}")))
+    /// Requests that it has received, by its own counter, which nginx and our mock have. Being asked counts as one.
+    pub fn requests(&self) -> Result<f64, Error> {
+        let (path, read): (_, fn(&str) -> Option<f64>) = match self.kind {
+            Kind::NginxReturn | Kind::NginxBeside(_) => ("/status", nginx::requests),
+            _ => ("/__admin/metrics", mock::requests),
+        };
+        let (status, body) = http::get(self.address, path, &[])?;
+        let name = self.kind.name();
+        read(&body).ok_or_else(|| Error::Measured(format!("{name} counts nothing: {status}")))
     }
 }
 
@@ -244,12 +266,12 @@ const AUTHORIZATION: [(&str, &str); 1] = [("Authorization", KEY)];
 pub struct Site<'a> {
     /// The bench.
     pub bench: &'a Bench,
-    /// Its processor.
-    pub cpu: usize,
+    /// Its processors.
+    pub cpus: Cpus,
     /// Its files.
     pub directory: &'a Path,
     /// The server behind a proxy.
-    pub upstream: Option<SocketAddr>,
+    pub upstream: Option<Upstream>,
     /// Where the server is asked about itself, once it has said so.
     pub admin: Cell<Option<SocketAddr>>,
 }
@@ -264,7 +286,7 @@ impl Site<'_> {
             .replace("@connections@", &limits::connections().to_string())
             .replace("@key@", KEY);
         if let Some(upstream) = self.upstream {
-            text = text.replace("@upstream@", &upstream.to_string());
+            text = upstream.fill(&text);
         }
         let path = self.directory.join(name);
         if let Some(parent) = path.parent() {
@@ -274,7 +296,7 @@ impl Site<'_> {
     }
 
     fn spawn(&self, command: &Command, output: Output) -> Result<Program, Error> {
-        Program::spawn(command, self.cpu, self.directory, output)
+        Program::spawn(command, self.cpus, self.directory, output)
     }
 
     /// Starts a program that has to be told its port, and waits until it listens; another port is tried when it was taken meanwhile.

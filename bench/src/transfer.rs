@@ -56,7 +56,7 @@ impl Origin {
         let stopping = Arc::new(AtomicBool::new(false));
         let (count, stop) = (Arc::clone(&swallowed), Arc::clone(&stopping));
         // A thread has the processors of the one that starts it.
-        let accepting = placement::on(cpu, || {
+        let accepting = placement::on(cpu.into(), || {
             Ok(std::thread::spawn(move || {
                 for stream in listener.incoming() {
                     if stop.load(Ordering::Relaxed) {
@@ -203,7 +203,7 @@ impl Traffic {
             clients: Vec::new(),
             stopping: Arc::clone(&stopping),
         };
-        placement::on(cpu, || {
+        placement::on(cpu.into(), || {
             for _ in 0..CLIENTS {
                 let failed = || Error::when("connecting a client of large bodies");
                 let stream = TcpStream::connect(proxy).map_err(failed())?;

@@ -1,6 +1,6 @@
 //! h2load with one thread: over HTTP/1.1 with one request at a time on each connection, or over HTTP/2.
 
-use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
+use super::{HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
 use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
@@ -18,7 +18,7 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
             .args(["-c", &HTTP2_CONNECTIONS.to_string()])
             .args(["-m", &HTTP2_STREAMS.to_string()]),
         Protocol::Clear | Protocol::Tls | Protocol::MutualTls => {
-            command.args(["--h1", "-m1", "-c", &CONNECTIONS.to_string()])
+            command.args(["--h1", "-m1", "-c", &job.connections.to_string()])
         }
     };
     Ok(command)

@@ -1,6 +1,6 @@
 //! oha, without its live view.
 
-use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
+use super::{HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol};
 use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
@@ -10,9 +10,9 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "oha")?);
     command.arg("--no-tui");
     match job.target.protocol {
-        Protocol::Clear => command.args(["-c", &CONNECTIONS.to_string()]),
+        Protocol::Clear => command.args(["-c", &job.connections.to_string()]),
         Protocol::Tls | Protocol::MutualTls => command
-            .args(["-c", &CONNECTIONS.to_string(), "--cacert"])
+            .args(["-c", &job.connections.to_string(), "--cacert"])
             .arg(job.authority),
         Protocol::Http2 => {
             let (connections, streams) = (HTTP2_CONNECTIONS, HTTP2_STREAMS);

@@ -1,6 +1,6 @@
 //! Our generator, run as a user runs it. It also drives servers at a common rate, and compares them.
 
-use super::{CONNECTIONS, HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
+use super::{HTTP2_CONNECTIONS, HTTP2_STREAMS, Job, Protocol, Work};
 use crate::Error;
 use crate::authority::CLIENTS;
 use crate::bench::Bench;
@@ -32,22 +32,23 @@ fn measure(job: &Job<'_>) -> Value {
     match (job.rate, job.target.protocol) {
         (Some(rate), _) => {
             load["rate"] = format!("{rate}/s").into();
-            load["connections"] = CONNECTIONS.into();
+            load["connections"] = job.connections.into();
         }
         (None, Protocol::Http2) => load["users"] = (HTTP2_CONNECTIONS * HTTP2_STREAMS).into(),
-        (None, _) => load["users"] = CONNECTIONS.into(),
+        (None, _) => load["users"] = job.connections.into(),
     }
     if let Some(pacing) = job.pacing {
         load["pacing"] = pacing.into();
     }
-    experiment["scenario"] = match job.work {
-        Work::Constant => json!([step()]),
-        Work::Document => json!([document()]),
+    match job.work {
+        Work::Constant => experiment["scenario"] = json!([step()]),
+        Work::Document => experiment["scenario"] = json!([document()]),
         Work::Templated => {
             experiment["feeders"] = json!({ "rows": { "csv": ROWS } });
-            json!([templated()])
+            experiment["scenario"] = json!([templated()]);
         }
-    };
+        Work::Mix(scenarios) => experiment["scenarios"] = mix(scenarios),
+    }
     experiment
 }
 
@@ -101,6 +102,17 @@ fn templated() -> Value {
         "extract": { "id": { "jsonpath": "$.item.id" } },
         "check": { "status": 200, "body": { "contains": "plimsoll" } },
     })
+}
+
+/// So many scenarios of equal weight, each of which does the same by a step of its own.
+fn mix(scenarios: u32) -> Value {
+    let scenario = |number| {
+        let mut step = step();
+        step["name"] = format!("step-{number:03}").into();
+        let does = json!({ "weight": 1, "steps": [step] });
+        (format!("scenario-{number:03}"), does)
+    };
+    Value::Object((0..scenarios).map(scenario).collect())
 }
 
 /// A hundred rows for the templated scenario.

@@ -4,7 +4,8 @@ use super::{CONNECTIONS, Job};
 use crate::Error;
 use crate::bench::Bench;
 use crate::peers;
-use crate::server::{DOCUMENT, PATH, Server};
+use crate::server::{DOCUMENT, KEY, Listener, PATH, tyk};
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -20,16 +21,71 @@ pub enum Visit {
     Posted,
     /// Something that no stub answers.
     Unmatched,
+    /// The small answer, by a request of so many header fields.
+    Fields(u32),
+    /// The small answer, with any of the first so many keys of [`tyk::key`].
+    Keys(u32),
+    /// A file of so many bytes, which [`crate::server::Server::publish`] has made.
+    File(u64),
 }
 
+/// A load: what is asked for, on how many connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    visit: Visit,
+    connections: u32,
+}
+
+impl From<Visit> for Load {
+    fn from(visit: Visit) -> Self {
+        visit.on(CONNECTIONS)
+    }
+}
+
+/// The fields that wrk sends in any case: `Host` and the one with the key.
+const ALWAYS: u32 = 2;
+
 impl Visit {
-    fn path(self) -> &'static str {
-        match self {
-            Self::Constant => PATH,
-            Self::Rendered => "/rendered/plimsoll?name=load%20line",
-            Self::Posted => "/posted",
-            Self::Unmatched => "/nowhere/17",
+    /// As a load of so many connections.
+    pub const fn on(self, connections: u32) -> Load {
+        Load {
+            visit: self,
+            connections,
         }
+    }
+
+    fn path(self) -> Cow<'static, str> {
+        match self {
+            Self::Constant | Self::Fields(_) | Self::Keys(_) => PATH.into(),
+            Self::Rendered => "/rendered/plimsoll?name=load%20line".into(),
+            Self::Posted => "/posted".into(),
+            Self::Unmatched => "/nowhere/17".into(),
+            Self::File(bytes) => format!("/files/{bytes}").into(),
+        }
+    }
+
+    /// The script that makes its requests, where that is not wrk's own GET.
+    fn script(self) -> Option<String> {
+        match self {
+            Self::Posted => Some(POST.replace("@document@", DOCUMENT)),
+            Self::Keys(count) => {
+                let script = KEYS
+                    .replace("@path@", PATH)
+                    .replace("@first@", KEY)
+                    .replace("@other@", tyk::FORMAT);
+                Some(script.replace("@count@", &count.to_string()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Fields beside those that are always sent.
+    fn fields(self) -> impl Iterator<Item = String> {
+        let count = match self {
+            Self::Fields(count) => count.saturating_sub(ALWAYS),
+            _ => 0,
+        };
+        (0..count).map(|number| format!("X-Field-{number:02}: value of field {number:02}"))
     }
 }
 
@@ -40,8 +96,21 @@ wrk.headers['Content-Type'] = 'application/json'
 wrk.body = [==[@document@]==]
 ";
 
+/// The script with which wrk draws a key for each request.
+const KEYS: &str = "\
+local head
+init = function(arguments)
+  head = 'GET @path@ HTTP/1.1\\r\\nHost: ' .. wrk.host .. ':' .. wrk.port .. '\\r\\nAuthorization: '
+end
+request = function()
+  local number = math.random(0, @count@ - 1)
+  local key = number == 0 and '@first@' or string.format('@other@', number)
+  return head .. key .. '\\r\\n\\r\\n'
+end
+";
+
 pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
-    let mut command = program(bench, job.length)?;
+    let mut command = program(bench, job.connections, job.length)?;
     command.arg(job.url());
     Ok(command)
 }
@@ -49,27 +118,29 @@ pub(super) fn command(bench: &Bench, job: &Job<'_>) -> Result<Command, Error> {
 /// The command line that drives a server. A file that it needs is written to `directory`.
 pub fn visiting(
     bench: &Bench,
-    server: &Server,
-    visit: Visit,
+    listener: Listener,
+    Load { visit, connections }: Load,
     length: Duration,
     directory: &Path,
 ) -> Result<Command, Error> {
-    let mut command = program(bench, length)?;
-    if visit == Visit::Posted {
-        let script = directory.join("post.lua");
-        let text = POST.replace("@document@", DOCUMENT);
+    let mut command = program(bench, connections, length)?;
+    if let Some(text) = visit.script() {
+        let script = directory.join("requests.lua");
         std::fs::write(&script, text).map_err(Error::when("a script for wrk"))?;
         command.arg("-s").arg(script);
     }
-    let (scheme, address) = (server.listener.scheme(), server.listener.address);
+    for field in visit.fields() {
+        command.args(["-H", &field]);
+    }
+    let (scheme, address) = (listener.scheme(), listener.address);
     command.arg(format!("{scheme}://{address}{}", visit.path()));
     Ok(command)
 }
 
-fn program(bench: &Bench, length: Duration) -> Result<Command, Error> {
+fn program(bench: &Bench, connections: u32, length: Duration) -> Result<Command, Error> {
     let mut command = Command::new(peers::find(&bench.root, "wrk")?);
     command
-        .args(["-t1", &format!("-c{CONNECTIONS}")])
+        .args(["-t1", &format!("-c{connections}")])
         // A server that is saturated may be slow; who waits counts what is answered, and no slowness as an error.
         .args(["--timeout", "60s"])
         .arg(format!("-d{}s", super::whole_seconds(length)))
@@ -91,7 +162,7 @@ pub struct Said {
 
 /// Reads `N requests in T, …`. No answer at all and a broken connection are errors, and so is an answer that is not 2xx or 3xx; or, where
 /// nothing is to be matched, one that is.
-pub fn said(output: &str, visit: Visit) -> Result<Said, Error> {
+pub fn said(output: &str, Load { visit, .. }: Load) -> Result<Said, Error> {
     let lines = || output.lines().map(str::trim);
     if let Some(line) = lines().find(|line| line.starts_with("Socket errors")) {
         return Err(Error::Measured(format!("wrk saw {line}")));
@@ -140,15 +211,31 @@ mod tests {
             requests: 130_397.0,
             seconds: 8.04,
         };
-        assert_eq!(said(OUTPUT, Visit::Constant).unwrap(), expected);
+        assert_eq!(said(OUTPUT, Visit::Constant.into()).unwrap(), expected);
         assert_eq!(seconds("950.00ms"), Some(0.95));
         assert_eq!(seconds("1.50m"), Some(90.0));
     }
 
     #[test]
+    fn a_request_has_as_many_fields_as_it_is_asked_for() {
+        assert_eq!(Visit::Fields(5).fields().count(), 3);
+        assert_eq!(Visit::Constant.fields().count(), 0);
+        let fields: Vec<String> = Visit::Fields(50).fields().collect();
+        assert_eq!(fields.last().unwrap(), "X-Field-47: value of field 47");
+    }
+
+    #[test]
+    fn keys_are_drawn_by_a_script_without_marks() {
+        let script = Visit::Keys(1_000_000).script().unwrap();
+        assert!(!script.contains('@'), "{script}");
+        assert!(script.contains("math.random(0, 1000000 - 1)"), "{script}");
+        assert!(script.contains("string.format('default%032x', number)"));
+    }
+
+    #[test]
     fn errors_are_not_overlooked() {
-        let check = |visit, line: &str, expected: Result<(), &str>| {
-            let said = said(&format!("{OUTPUT}{line}"), visit);
+        let check = |visit: Visit, line: &str, expected: Result<(), &str>| {
+            let said = said(&format!("{OUTPUT}{line}"), visit.into());
             let said = said.map(|_| ()).map_err(|error| error.to_string());
             assert_eq!(said, expected.map_err(str::to_owned), "{line}");
         };

@@ -64,7 +64,7 @@ fn measured(bench: &Bench) -> Result<Findings, Error> {
     let mut running = Vec::new();
     let mut rows = Vec::new();
     for (arm, kind) in PROXIES {
-        match kind.start(bench, bench.placement.server, Some(upstream.address)) {
+        match kind.start(bench, bench.placement.server, Some(upstream.address.into())) {
             Ok(server) => running.push((arm, kind, server)),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // Nothing can be said beside ours without it.

@@ -47,7 +47,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
 fn growth(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let upstream = Kind::NginxReturn.start(bench, bench.placement.clients, None)?;
     let path = upstream.publish("body", BODY_BYTES)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
+    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address.into()))?;
     let before = process::proportional_megabytes(proxy.pid());
     let failed = || Error::when(format!("reading a body through {}", kind.name()));
     let mut readers: Vec<TcpStream> = (0..READERS)

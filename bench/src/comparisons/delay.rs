@@ -4,7 +4,7 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::wrk::Visit;
-use crate::client::{self, Job, Work, ours};
+use crate::client::{self, CONNECTIONS, Job, Work, ours};
 use crate::figures::rounds::{Side, Turns, interleave};
 use crate::figures::row::{Quantity, Row};
 use crate::program::Program;
@@ -79,6 +79,7 @@ fn late(bench: &Bench, kind: Kind) -> Result<Reading<Late>, Error> {
         target: server.listener,
         authority: &authority,
         work: Work::Constant,
+        connections: CONNECTIONS,
         rate: Some(RATE),
         pacing: None,
         length: bench.lead() + bench.measured_time(),

@@ -43,7 +43,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
 fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let count = held_by(kind, limits::connections())?;
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
+    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address.into()))?;
     megabytes_holding(&proxy, kind, count, |_| connected(proxy.address))
 }
 

@@ -40,7 +40,7 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
         false => held_by(kind, limits::connections())?,
     };
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
+    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address.into()))?;
     let clients = Clients::of(proxy.directory())?;
     megabytes_holding(&proxy, kind, count, |number| {
         let connected = clients.connected(number, proxy.listener.address, server::PATH)?;

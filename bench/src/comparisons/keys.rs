@@ -7,7 +7,6 @@ use crate::figures::rounds::{MEMORY, interleave};
 use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::process;
 use crate::server::Kind;
-use crate::server::tyk::TykGateway;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "key-memory",
@@ -51,8 +50,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
 /// Megabytes of the whole process.
 fn megabytes(bench: &Bench, keys: u32) -> Result<f64, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let gateway = TykGateway::start(bench, upstream.address)?;
-    gateway.make_keys(keys)?;
-    gateway.use_keys(keys)?;
+    let gateway = Kind::GatewayKeys(keys);
+    let gateway = gateway.start(bench, bench.placement.server, Some(upstream.address.into()))?;
     Ok(process::proportional_megabytes(gateway.pid()))
 }

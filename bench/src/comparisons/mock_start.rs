@@ -54,7 +54,7 @@ fn start(bench: &Bench, setting: Setting) -> Result<Reading<f64>, Error> {
     let directory = bench.directory()?;
     let site = Site {
         bench,
-        cpu: bench.placement.server,
+        cpus: bench.placement.server.into(),
         directory: directory.path(),
         upstream: None,
         admin: Cell::new(None),

@@ -73,7 +73,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
 /// How fast bodies pass a proxy one way.
 fn moved(bench: &Bench, kind: Kind, way: Way) -> Result<Reading<Moved>, Error> {
     let origin = Origin::start(bench.placement.clients)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(origin.address()))?;
+    let proxy = kind.start(bench, bench.placement.server, Some(origin.address().into()))?;
     let traffic = Traffic::start(bench.placement.clients, proxy.address, way)?;
     clock::pause(bench.lead());
     let watch = bench.watch();

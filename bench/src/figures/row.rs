@@ -108,6 +108,8 @@ pub enum Quantity {
     Throughput,
     /// Requests per second of processor time: the throughput of one processor, whatever the clients leave of it.
     PerProcessor,
+    /// How many times more processor time per request it is with much of something than with little.
+    Growth,
     /// Microseconds of processor time that something adds to a request.
     AddedCost,
     /// Microseconds of a time; the text names it.
@@ -139,6 +141,7 @@ impl Quantity {
     fn name(self) -> &'static str {
         match self {
             Self::Cost => "CPU µs per request",
+            Self::Growth => "growth of CPU per request",
             Self::AddedCost => "added CPU per request",
             Self::Throughput => "requests/s",
             Self::PerProcessor => "requests per CPU second",
@@ -153,6 +156,7 @@ impl Quantity {
     fn write(self, value: f64) -> String {
         match self {
             Self::Cost => format!("{value:.2}"),
+            Self::Growth => format!("{value:.3} ×"),
             Self::AddedCost => format!("{value:.2} µs"),
             Self::Throughput | Self::PerProcessor => format!("{value:.0}"),
             Self::Bandwidth(_) => format!("{value:.0} MB/s"),

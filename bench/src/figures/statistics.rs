@@ -56,6 +56,11 @@ impl Mean {
     }
 }
 
+/// How many times more a side has with much of something than with little, by round.
+pub fn growth(much: &Rounds, little: &Rounds) -> Rounds {
+    of_pairs(much, little, |much, little| much / little)
+}
+
 /// The difference of a side to the side without something, by round.
 pub fn differences(with: &Rounds, without: &Rounds) -> Rounds {
     of_pairs(with, without, |with, without| with - without)
@@ -131,6 +136,13 @@ mod tests {
         assert!((interval.low - 0.6 + 12.706 * 0.1).abs() < 1e-3);
         assert_eq!(Mean::of(&vec![Some(2.0)]).unwrap().interval, None);
         assert_eq!(Mean::of(&vec![None]), None);
+    }
+
+    #[test]
+    fn growth_is_by_round() {
+        let much = vec![Some(3.0), None, Some(1.0)];
+        let little = vec![Some(2.0), Some(2.0), Some(0.0)];
+        assert_eq!(growth(&much, &little), [Some(1.5), None, None]);
     }
 
     #[test]

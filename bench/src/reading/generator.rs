@@ -3,19 +3,14 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
-use crate::client::{self, Job, Protocol, Work, ours};
-use crate::clock;
+use crate::client::{self, CONNECTIONS, Job, Protocol, Work, ours};
 use crate::process;
 use crate::program::Program;
+use crate::reading::connections::EACH;
+use crate::reading::steady::{self, Lengths};
 use crate::server;
 use serde_json::Value;
 use std::path::Path;
-use std::time::Duration;
-
-/// How long a program runs on after the measured time, so that its end is not in it.
-const TAIL: Duration = Duration::from_millis(700);
-/// How long a program may take beyond its load.
-const OVERHEAD: Duration = Duration::from_secs(30);
 
 /// How a generator is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +25,8 @@ pub struct Use {
     pub protocol: Protocol,
     /// Its requests.
     pub work: Work,
+    /// On how many connections, but over HTTP/2.
+    pub connections: u32,
 }
 
 impl Use {
@@ -41,6 +38,7 @@ impl Use {
             pacing: None,
             protocol: Protocol::Clear,
             work: Work::Constant,
+            connections: CONNECTIONS,
         }
     }
 }
@@ -65,47 +63,33 @@ pub fn read(bench: &Bench, usage: Use) -> Result<Reading<GeneratorReading>, Erro
     let target = target.start(bench, bench.placement.server, None)?;
     let authority = target.authority();
     let directory = bench.directory()?;
+    let lengths = Lengths::of(bench, usage.connections, EACH);
     let job = Job {
         target: target.listener,
         authority: &authority,
         work: usage.work,
+        connections: usage.connections,
         rate: usage.rate,
         pacing: usage.pacing,
-        length: bench.lead() + bench.measured_time() + TAIL,
-        warmup: bench.lead(),
+        length: lengths.whole(),
+        warmup: lengths.lead,
     };
     let command = usage.kind.command(bench, &job, directory.path())?;
     let mut client = Program::client(bench, &command, directory.path())?;
-    clock::pause(bench.lead());
-    client.check_alive()?;
-    let watch = bench.watch();
-    let (begin, requests, used) = (
-        clock::now(),
-        target.nginx_requests()?,
-        process::processor_time(client.pid()),
-    );
-    clock::pause(bench.measured_time());
-    let used = process::processor_time(client.pid()).saturating_sub(used);
-    // The asking itself is one of them.
-    let requests = target.nginx_requests()? - requests - 1.0;
-    let seconds = (clock::now() - begin).as_secs_f64();
-    let watched = watch.ends(());
-    client.check_alive()?;
-    client.wait(job.length + OVERHEAD)?;
-    if requests < 1.0 {
-        let said = client.last_words();
-        return Err(Error::Measured(format!("no request came: {said}")));
-    }
+    let requests = || target.requests();
+    let seen = steady::measure(bench, &mut client, lengths, requests, |client| {
+        process::processor_time(client.pid())
+    })?;
     let lag_p99_us = match usage.kind {
         client::Kind::Ours => lag_p99_us(directory.path())?,
         _ => None,
     };
     let figures = GeneratorReading {
-        cost_us: used.as_secs_f64() * 1e6 / requests,
-        per_s: requests / seconds,
+        cost_us: seen.figures.cost_us(),
+        per_s: seen.figures.requests / seen.figures.seconds,
         lag_p99_us,
     };
-    Ok(watched.with(figures))
+    Ok(seen.with(figures))
 }
 
 /// The p99 of the pacing lag by our own summary, where arrivals have a time. A run in which something failed or was

@@ -5,47 +5,57 @@ use crate::Error;
 use crate::bench::{Bench, Reading};
 use crate::client::{CONNECTIONS, ours};
 use crate::program::Program;
-use crate::reading::server::{Common, OVERHEAD, Saturated, ServerReading};
-use crate::server::{Kind, Server};
-use crate::{clock, http};
+use crate::reading::server::{Common, Saturated, ServerReading};
+use crate::reading::steady::{self, Lengths};
+use crate::server::{Kind, Server, Upstream};
 use serde_json::json;
 use std::time::Duration;
 
-/// How long the generator runs on after the measured time, so that its end is not in it.
-const TAIL: Duration = Duration::from_millis(700);
+/// What a connection takes to be made, with its handshake at both ends.
+const EACH: Duration = Duration::from_millis(3);
 
 /// How long connections are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// As long as the run lasts.
-    Always,
+    /// As long as the run lasts, so many of them.
+    Always(u32),
     /// For one exchange, and each begins with a full handshake.
     Never,
 }
 
-/// Takes one: as fast as answers come, then at a common rate per second.
-pub fn read(bench: &Bench, kind: Kind, rate: u32) -> Result<Reading<ServerReading>, Error> {
-    let (upstream, proxy) = start(bench, kind)?;
-    let saturated = drive(bench, &upstream, &proxy, None, Kept::Always)?;
-    let common = drive(bench, &upstream, &proxy, Some(rate), Kept::Always)?;
-    let lost = saturated.lost.max(common.lost);
-    let common = match common.figures.undone {
-        true => Common::NotKept,
-        false => Common::Cost(common.figures.seen.cost_us),
+/// Takes one on so many connections: as fast as answers come and then, if asked for, at a common rate per second.
+pub fn read(
+    bench: &Bench,
+    kind: Kind,
+    connections: u32,
+    rate: Option<u32>,
+) -> Result<Reading<ServerReading>, Error> {
+    let sides = start(bench, kind, connections)?;
+    let always = Kept::Always(connections);
+    let saturated = drive(bench, &sides, None, always)?;
+    let mut lost = saturated.lost;
+    let common = match rate {
+        None => Common::NotAsked,
+        Some(rate) => {
+            let driven = drive(bench, &sides, Some(rate), always)?;
+            lost = lost.max(driven.lost);
+            match driven.figures.undone {
+                true => Common::NotKept,
+                false => Common::Cost(driven.figures.seen.cost_us),
+            }
+        }
     };
-    Ok(Reading {
-        figures: ServerReading {
-            saturated: whole(saturated.figures)?,
-            common,
-        },
-        lost,
-    })
+    let figures = ServerReading {
+        saturated: whole(saturated.figures)?,
+        common,
+    };
+    Ok(Reading { figures, lost })
 }
 
 /// Takes one of connections that carry one exchange each.
 pub fn read_handshakes(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, Error> {
-    let (upstream, proxy) = start(bench, kind)?;
-    let driven = drive(bench, &upstream, &proxy, None, Kept::Never)?;
+    let sides = start(bench, kind, CONNECTIONS)?;
+    let driven = drive(bench, &sides, None, Kept::Never)?;
     Ok(Reading {
         lost: driven.lost,
         figures: whole(driven.figures)?,
@@ -65,31 +75,45 @@ fn whole(driven: Driven) -> Result<Saturated, Error> {
     }
 }
 
-fn start(bench: &Bench, kind: Kind) -> Result<(Server, Server), Error> {
+/// A proxy and what stands behind it.
+struct Sides {
+    upstream: Server,
+    proxy: Server,
+}
+
+fn start(bench: &Bench, kind: Kind, connections: u32) -> Result<Sides, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-    Ok((upstream, proxy))
+    let address = upstream.address;
+    let behind = Upstream {
+        address,
+        connections,
+    };
+    let proxy = kind.start(bench, bench.placement.server, Some(behind))?;
+    Ok(Sides { upstream, proxy })
 }
 
 fn drive(
     bench: &Bench,
-    upstream: &Server,
-    proxy: &Server,
+    Sides { upstream, proxy }: &Sides,
     rate: Option<u32>,
     kept: Kept,
 ) -> Result<Reading<Driven>, Error> {
     let mut experiment = ours::experiment(proxy.listener, &proxy.authority());
     experiment["scenario"] = json!([ours::step()]);
+    let connections = match kept {
+        Kept::Always(connections) => connections,
+        Kept::Never => CONNECTIONS,
+    };
+    let lengths = Lengths::of(bench, connections, EACH);
     let load = &mut experiment["load"];
-    let length = bench.lead() + bench.measured_time() + TAIL;
     load["warmup"] = "0s".into();
-    load["duration"] = format!("{}ms", length.as_millis()).into();
+    load["duration"] = format!("{}ms", lengths.whole().as_millis()).into();
     match rate {
         Some(rate) => {
             load["rate"] = format!("{rate}/s").into();
-            load["connections"] = CONNECTIONS.into();
+            load["connections"] = connections.into();
         }
-        None => load["users"] = CONNECTIONS.into(),
+        None => load["users"] = connections.into(),
     }
     if kept == Kept::Never {
         load["connection_per"] = "exchange".into();
@@ -100,52 +124,13 @@ fn drive(
     let directory = bench.directory()?;
     let command = ours::run(bench, &experiment, directory.path())?;
     let mut client = Program::client(bench, &command, directory.path())?;
-    clock::pause(bench.lead());
-    client.check_alive()?;
-    let watch = bench.watch();
-    let (begin, requests, used) = (clock::now(), counted(upstream)?, proxy.processor_time());
-    clock::pause(bench.measured_time());
-    let used = proxy.processor_time().saturating_sub(used).as_secs_f64();
-    // The asking itself is one of them.
-    let requests = counted(upstream)? - requests - 1.0;
-    let seconds = (clock::now() - begin).as_secs_f64();
-    let watched = watch.ends(());
-    client.wait(length + OVERHEAD)?;
-    if requests < 1.0 {
-        let said = client.last_words();
-        return Err(Error::Measured(format!("no request came: {said}")));
-    }
+    let requests = || upstream.requests();
+    let seen = steady::measure(bench, &mut client, lengths, requests, |_| {
+        proxy.processor_time()
+    })?;
     let summary = ours::summary(directory.path())?;
-    Ok(watched.with(Driven {
-        seen: Saturated {
-            per_s: requests / seconds,
-            cost_us: used * 1e6 / requests,
-            busy: used / seconds,
-        },
+    Ok(seen.with(Driven {
+        seen: Saturated::of(seen.figures),
         undone: ours::undone(&summary)? > 0.0,
     }))
-}
-
-/// Requests that our mock has received.
-fn counted(mock: &Server) -> Result<f64, Error> {
-    let (_, text) = http::get(mock.address, "/__admin/metrics", &[])?;
-    received(&text).ok_or_else(|| Error::Measured("the mock does not count".to_owned()))
-}
-
-fn received(metrics: &str) -> Option<f64> {
-    let name = "plimsoll_mock_requests_received_total ";
-    let line = metrics.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mocks_total_is_read() {
-        let text = "# HELP plimsoll_mock_requests_received_total Requests\nplimsoll_mock_requests_received_total 17\n";
-        assert_eq!(received(text), Some(17.0));
-        assert_eq!(received(""), None);
-    }
 }

@@ -4,9 +4,11 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
-use crate::client::wrk::{self, Said, Visit};
-use crate::client::{self, Job, Work, ours};
+use crate::client::wrk::{self, Load, Said, Visit};
+use crate::client::{self, CONNECTIONS, Job, Work, ours};
+use crate::placement::Cpus;
 use crate::program::Program;
+use crate::reading::steady::Seen;
 use crate::reading::together::{TURN, by_turns, used};
 use crate::server::{Kind, Server};
 use std::time::Duration;
@@ -65,12 +67,12 @@ pub struct Saturated {
 }
 
 impl Saturated {
-    fn of(said: Said, used: Duration) -> Self {
-        let used = used.as_secs_f64();
+    /// Of what was seen of it.
+    pub fn of(seen: Seen) -> Self {
         Self {
-            per_s: said.requests / said.seconds,
-            cost_us: used * 1e6 / said.requests,
-            busy: used / said.seconds,
+            per_s: seen.requests / seen.seconds,
+            cost_us: seen.cost_us(),
+            busy: seen.used.as_secs_f64() / seen.seconds,
         }
     }
 }
@@ -85,7 +87,7 @@ pub fn read(
     let behind = upstream
         .map(|kind| kind.start(bench, bench.placement.clients, None))
         .transpose()?;
-    let behind = behind.as_ref().map(|upstream| upstream.address);
+    let behind = behind.as_ref().map(|upstream| upstream.address.into());
     let server = kind.start(bench, bench.placement.server, behind)?;
     warm(bench, kind, &server, Visit::Constant)?;
     let saturated = saturate(bench, &server, Visit::Constant, bench.measured_time())?;
@@ -108,6 +110,9 @@ pub fn read(
 /// How many turns each of several servers has, as fast as it can and then at the common rate.
 const TURNS: usize = 8;
 
+/// A server among several that run together, and how it is driven as fast as it can.
+pub type Part = (Kind, Load);
+
 /// Takes one of each of several proxies that run together and are driven by turns. What a proxy uses while the others have theirs counts.
 pub fn read_together<const N: usize>(
     bench: &Bench,
@@ -115,70 +120,133 @@ pub fn read_together<const N: usize>(
     rate: u32,
 ) -> Result<Reading<[ServerReading; N]>, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let servers = start(bench, &kinds, &upstream)?;
+    let parts = kinds.map(|kind| (kind, Visit::Constant.into()));
+    let cpus = bench.placement.server.into();
+    let servers = start(bench, &parts, cpus, Some(&upstream))?;
     let watch = bench.watch();
-    let before = used(&servers);
-    let said = by_turns(bench, &servers, TURNS, |server| {
-        run_wrk(bench, server, Visit::Constant, TURN)
-    })?;
-    let between = used(&servers);
-    let sent = by_turns(bench, &servers, TURNS, |server| {
-        drive(bench, server, rate, TURN)
-    })?;
-    let after = used(&servers);
-    let figures = std::array::from_fn(|index| {
-        let sum = |of: fn(&Said) -> f64| said[index].iter().map(of).sum::<f64>();
-        let all = Said {
-            requests: sum(|said| said.requests),
-            seconds: sum(|said| said.seconds),
-        };
-        ServerReading {
-            saturated: Saturated::of(all, between[index].saturating_sub(before[index])),
-            common: Common::of(
-                sent[index].iter().copied().sum(),
-                after[index].saturating_sub(between[index]),
-            ),
-        }
+    let saturated = saturate_by_turns(bench, &servers, parts)?;
+    let common: [Common; N] = at_rate_by_turns(bench, &servers, rate)?;
+    let figures = std::array::from_fn(|index| ServerReading {
+        saturated: saturated[index],
+        common: common[index],
     });
     Ok(watch.ends(figures))
 }
 
-/// Starts these on the processor of servers and warms them up, one after the other.
-pub fn start(bench: &Bench, kinds: &[Kind], upstream: &Server) -> Result<Vec<Server>, Error> {
-    let each = kinds.iter().map(|kind| {
-        let server = kind.start(bench, bench.placement.server, Some(upstream.address))?;
-        warm(bench, *kind, &server, Visit::Constant)?;
+/// Takes one of each of several proxies that run together and are driven by turns as fast as they can.
+pub fn read_parts<const N: usize>(
+    bench: &Bench,
+    parts: [Part; N],
+    upstream: &Server,
+) -> Result<Reading<[Saturated; N]>, Error> {
+    let cpus = bench.placement.server.into();
+    let servers = start(bench, &parts, cpus, Some(upstream))?;
+    let watch = bench.watch();
+    let figures = saturate_by_turns(bench, &servers, parts)?;
+    Ok(watch.ends(figures))
+}
+
+/// Takes one of each of several servers that run together, on both processors, and are driven by turns at a rate.
+pub fn read_on_both<const N: usize>(
+    bench: &Bench,
+    kinds: [Kind; N],
+    upstream: Option<&Server>,
+    rate: u32,
+) -> Result<Reading<[Common; N]>, Error> {
+    let parts = kinds.map(|kind| (kind, Visit::Constant.into()));
+    let servers = start(bench, &parts, Cpus::Both(bench.placement), upstream)?;
+    let watch = bench.watch();
+    let figures = at_rate_by_turns(bench, &servers, rate)?;
+    Ok(watch.ends(figures))
+}
+
+fn saturate_by_turns<const N: usize>(
+    bench: &Bench,
+    servers: &[Server],
+    parts: [Part; N],
+) -> Result<[Saturated; N], Error> {
+    let before = used(servers);
+    let said = by_turns(bench, servers, TURNS, |index, server| {
+        run_wrk(bench, server, parts[index].1, TURN)
+    })?;
+    let after = used(servers);
+    Ok(std::array::from_fn(|index| {
+        let sum = |of: fn(&Said) -> f64| said[index].iter().map(of).sum::<f64>();
+        Saturated::of(Seen {
+            requests: sum(|said| said.requests),
+            used: after[index].saturating_sub(before[index]),
+            seconds: sum(|said| said.seconds),
+        })
+    }))
+}
+
+fn at_rate_by_turns<const N: usize>(
+    bench: &Bench,
+    servers: &[Server],
+    rate: u32,
+) -> Result<[Common; N], Error> {
+    let before = used(servers);
+    let sent = by_turns(bench, servers, TURNS, |_, server| {
+        drive(bench, server, rate, TURN)
+    })?;
+    let after = used(servers);
+    Ok(std::array::from_fn(|index| {
+        let sent = sent[index].iter().copied().sum();
+        Common::of(sent, after[index].saturating_sub(before[index]))
+    }))
+}
+
+/// Starts these on some processors and warms them up, one after the other.
+pub fn start(
+    bench: &Bench,
+    parts: &[Part],
+    cpus: Cpus,
+    upstream: Option<&Server>,
+) -> Result<Vec<Server>, Error> {
+    let each = parts.iter().map(|(kind, load)| {
+        let upstream = upstream.map(|upstream| upstream.address.into());
+        let server = kind.start(bench, cpus, upstream)?;
+        warm(bench, *kind, &server, *load)?;
         Ok(server)
     });
     each.collect()
 }
 
 /// Drives a server before it is measured.
-pub fn warm(bench: &Bench, kind: Kind, server: &Server, visit: Visit) -> Result<(), Error> {
-    saturate(bench, server, visit, kind.warmup(bench.lengths)).map(drop)
+pub fn warm(
+    bench: &Bench,
+    kind: Kind,
+    server: &Server,
+    load: impl Into<Load>,
+) -> Result<(), Error> {
+    saturate(bench, server, load, kind.warmup(bench.lengths)).map(drop)
 }
 
 /// Drives a server with wrk.
 pub fn saturate(
     bench: &Bench,
     server: &Server,
-    visit: Visit,
+    load: impl Into<Load>,
     length: Duration,
 ) -> Result<Reading<Saturated>, Error> {
     let watch = bench.watch();
     let before = server.processor_time();
-    let said = run_wrk(bench, server, visit, length)?;
+    let said = run_wrk(bench, server, load.into(), length)?;
     let used = server.processor_time().saturating_sub(before);
-    Ok(watch.ends(Saturated::of(said, used)))
+    Ok(watch.ends(Saturated::of(Seen {
+        requests: said.requests,
+        used,
+        seconds: said.seconds,
+    })))
 }
 
 /// The report of wrk on a server that it has driven.
-fn run_wrk(bench: &Bench, server: &Server, visit: Visit, length: Duration) -> Result<Said, Error> {
+fn run_wrk(bench: &Bench, server: &Server, load: Load, length: Duration) -> Result<Said, Error> {
     let directory = bench.directory()?;
-    let command = wrk::visiting(bench, server, visit, length, directory.path())?;
+    let command = wrk::visiting(bench, server.listener, load, length, directory.path())?;
     let mut client = Program::client(bench, &command, directory.path())?;
     client.wait(length + OVERHEAD)?;
-    wrk::said(&client.messages(), visit)
+    wrk::said(&client.messages(), load)
 }
 
 /// Drives a server at the common rate.
@@ -201,6 +269,7 @@ pub fn drive(
         target: server.listener,
         authority: &authority,
         work: Work::Constant,
+        connections: CONNECTIONS,
         rate: Some(rate),
         pacing: None,
         length,

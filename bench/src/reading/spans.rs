@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
+use crate::client::wrk::Visit;
 use crate::reading::server::{drive, start};
 use crate::reading::together::{TURN, by_turns, used};
 use crate::server::Kind;
@@ -21,14 +22,16 @@ pub fn read<const N: usize>(
 ) -> Result<Reading<[f64; N]>, Error> {
     let collector = Kind::MockWith(Setting::Collector);
     let upstream = collector.start(bench, bench.placement.clients, None)?;
-    let gateways = start(bench, &kinds, &upstream)?;
+    let parts = kinds.map(|kind| (kind, Visit::Constant.into()));
+    let cpus = bench.placement.server.into();
+    let gateways = start(bench, &parts, cpus, Some(&upstream))?;
     let mut accounts = Vec::with_capacity(N);
     for (kind, gateway) in kinds.iter().zip(&gateways) {
         accounts.push(Account::open(*kind, gateway)?);
     }
     let watch = bench.watch();
     let before = used(&gateways);
-    let sent = by_turns(bench, &gateways, TURNS, |gateway| {
+    let sent = by_turns(bench, &gateways, TURNS, |_, gateway| {
         drive(bench, gateway, rate, TURN)
     })?;
     for account in accounts.into_iter().flatten() {

@@ -8,18 +8,18 @@ use std::time::Duration;
 /// How long a turn takes.
 pub const TURN: Duration = Duration::from_secs(1);
 
-/// Gives each server so many turns; what `drive` says of them, by server. Their number is even, for whoever went before a server in one
+/// Gives each server so many turns; what `drive` says of them, by server, which it gets with its place. Their number is even, for whoever went before a server in one
 /// cycle goes after it in the next.
 pub fn by_turns<T>(
     bench: &Bench,
     servers: &[Server],
     cycles: usize,
-    drive: impl Fn(&Server) -> Result<T, Error>,
+    drive: impl Fn(usize, &Server) -> Result<T, Error>,
 ) -> Result<Vec<Vec<T>>, Error> {
     let cycles = if bench.lengths.short { 1 } else { cycles };
     let mut said: Vec<Vec<T>> = servers.iter().map(|_| Vec::new()).collect();
     for turn in order(servers.len()).take(cycles * servers.len()) {
-        said[turn].push(drive(&servers[turn])?);
+        said[turn].push(drive(turn, &servers[turn])?);
     }
     Ok(said)
 }

@@ -27,6 +27,6 @@ pub(super) fn start(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
         .upstream
         .ok_or_else(|| Error::Asked("a proxy needs an upstream".to_owned()))?;
     let mut command = Command::new(program);
-    command.arg(format!("http://{upstream}"));
+    command.arg(format!("http://{}", upstream.address));
     announced::start(site, &command)
 }

@@ -29,6 +29,8 @@ pub enum Setting {
     JsonPath,
     /// A collector of spans beside the stub of all.
     Collector,
+    /// The plain one with so many shards, whatever processors it has.
+    Threads(u32),
 }
 
 impl Setting {
@@ -42,13 +44,16 @@ impl Setting {
             Self::EqualToJson => "plimsoll mock, equalToJson",
             Self::JsonPath => "plimsoll mock, matchesJsonPath",
             Self::Collector => "plimsoll mock, collector",
+            Self::Threads(_) => "plimsoll mock, several shards",
         }
     }
 
     /// The stub beside the one that all have.
     fn extra(self) -> Option<&'static str> {
         match self {
-            Self::Plain | Self::Journal | Self::Among(_) | Self::Files(_) => None,
+            Self::Plain | Self::Journal | Self::Among(_) | Self::Files(_) | Self::Threads(_) => {
+                None
+            }
             Self::Template => Some(include_str!("../../config/stub-template.json")),
             Self::EqualToJson => Some(include_str!("../../config/stub-equal-to-json.json")),
             Self::JsonPath => Some(include_str!("../../config/stub-json-path.json")),
@@ -107,8 +112,18 @@ pub fn launch(site: &Site<'_>, setting: Setting) -> Result<(Program, SocketAddr)
     } else {
         command.arg("--no-request-journal");
     }
+    if let Setting::Threads(count) = setting {
+        command.arg(format!("--shards={count}"));
+    }
     command.arg("--root-dir").arg(site.directory);
     announced::start(site, &command)
+}
+
+/// Requests that it has received, by its metrics.
+pub(super) fn requests(metrics: &str) -> Option<f64> {
+    let name = "plimsoll_mock_requests_received_total ";
+    let line = metrics.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().parse().ok()
 }
 
 /// A stub that matches none of the requests; each kind of URL is a fifth of them.
@@ -123,4 +138,16 @@ fn other(index: u32) -> Value {
     let mut stub = json!({ "request": url, "response": { "status": 200, "body": "other" } });
     stub["request"]["method"] = "GET".into();
     stub
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_read() {
+        let text = "# HELP plimsoll_mock_requests_received_total Requests\nplimsoll_mock_requests_received_total 17\n";
+        assert_eq!(requests(text), Some(17.0));
+        assert_eq!(requests(""), None);
+    }
 }

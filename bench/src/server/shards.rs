@@ -11,12 +11,12 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::Command;
 
-/// Names in the map. Those who call have the first ones.
+/// Names in the map, as many as there are clients at most. Those who call have the first ones.
 const NAMES: u32 = 1_000;
 const SHARDS: [&str; 3] = ["eu", "us", "ap"];
 
 pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Listener), Error> {
-    authority::certify_both(site.directory)?;
+    certify(site)?;
     site.render("shards.yaml", &map_of_ours(), 0)?;
     let template = include_str!("../../config/gateway-shards.yaml.in");
     site.render("gateway.yaml", template, 0)?;
@@ -30,7 +30,7 @@ pub(super) fn start_gateway(site: &Site<'_>) -> Result<(Program, SocketAddr, Lis
 
 pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Listener), Error> {
     let haproxy = peers::find(&site.bench.root, "haproxy")?;
-    authority::certify_both(site.directory)?;
+    certify(site)?;
     site.render("shards.map", &map_of_haproxy(), 0)?;
     let secured = Cell::new(None);
     let (program, address) = site.listen(|port| {
@@ -47,6 +47,12 @@ pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr, Lis
     })?;
     let secured = secured.get().unwrap_or(address);
     Ok((program, address, listener(secured)))
+}
+
+/// Each client on a connection of its own has a certificate.
+fn certify(site: &Site<'_>) -> Result<(), Error> {
+    let clients = site.upstream.map_or(0, |upstream| upstream.connections);
+    authority::certify_both(site.directory, clients)
 }
 
 fn listener(address: SocketAddr) -> Listener {

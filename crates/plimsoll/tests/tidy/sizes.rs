@@ -17,7 +17,8 @@ const DATA: [&str; 2] = [
 ];
 
 /// Folders of the members of an open set, which are of one shape and each known by its name: there may be any number of them.
-const OPEN_SETS: [(&str, &str); 8] = [
+const OPEN_SETS: [(&str, &str); 9] = [
+    ("bench/src/comparisons", "a comparison each"),
     ("calibration/src/checks", "a check each"),
     (
         "crates/plimsoll-gateway/tests/gateway",
