@@ -4,8 +4,9 @@ use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::figures::row::{Bar, Quantity};
+use crate::rows::memory::{self, Shown};
 use crate::server::Kind;
-use crate::{clock, http, interrupt, process, rows::memory};
+use crate::{clock, http, interrupt, process};
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -35,12 +36,15 @@ const BITE: usize = 65_536;
 const REST: Duration = Duration::from_millis(60);
 /// One MiB.
 const GROWTH: Bar = Bar::at_most(1.048_576);
-const WORK: &str = "gateway, 100 MB bodies, 20 slow readers";
-const QUANTITY: Quantity = Quantity::Memory("growth per stream");
+const SHOWN: [Shown<f64>; 1] = [Shown {
+    work: "gateway, 100 MB bodies, 20 slow readers",
+    quantity: Quantity::Memory("growth per stream"),
+    figure: |megabytes| *megabytes,
+    bar: GROWTH,
+}];
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
-    let shown = (WORK, QUANTITY, GROWTH);
-    memory::compare(bench, shown, &PROXIES, |kind| growth(bench, kind))
+    memory::compare(bench, &SHOWN, &PROXIES, |kind| growth(bench, kind))
 }
 
 /// By how many megabytes per reader a proxy grew at most.

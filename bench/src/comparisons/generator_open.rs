@@ -40,7 +40,7 @@ const CASES: &[Case] = &[
         rate: 20_000,
         pacing: Some("200us"),
         lag: Some(Bar::new(250.0, 220.0)),
-        cost: Some(Bar::new(1.5, 1.2)),
+        cost: Some(Bar::at_most(1.2)),
     },
     Case {
         rate: 20_000,

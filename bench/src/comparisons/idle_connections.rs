@@ -1,19 +1,20 @@
-//! Memory of proxies that hold 10,000 idle connections.
+//! Memory of servers and proxies that hold 10,000 idle connections, and what each of these takes.
 
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::figures::row::{Bar, Quantity};
-use crate::server::{self, Kind, Server};
-use crate::{http, interrupt, limits, process, rows::memory};
+use crate::rows::memory::{self, Shown};
+use crate::server::{self, Kind, Server, Upstream};
+use crate::{http, interrupt, limits, process};
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "memory",
-    about: "proxies with 10,000 idle connections",
+    about: "proxies and our mock with 10,000 idle connections",
     round: Round {
-        starts: 10,
+        starts: 15,
         leads: 0,
         measured_times: 0,
     },
@@ -30,30 +31,64 @@ const PROXIES: [Kind; 4] = [
     Kind::HaProxy,
     Kind::GoProxy,
 ];
-const GATEWAY: Bar = Bar::new(150.0, 80.0);
-const QUANTITY: Quantity = Quantity::Memory("memory");
-const WORK: &str = "gateway, 10,000 idle connections";
+const GATEWAY: [Shown<Held>; 2] = [
+    Shown {
+        work: "gateway, 10,000 idle connections",
+        quantity: Quantity::Memory("memory"),
+        figure: |held| held.megabytes,
+        bar: Bar::new(60.0, 40.0),
+    },
+    Shown {
+        work: "gateway, each idle connection",
+        quantity: EACH,
+        figure: |held| held.each_kilobytes,
+        bar: Bar::new(4.0, 2.0),
+    },
+];
+/// Our mock first.
+const SERVERS: [Kind; 2] = [Kind::Mock, Kind::NginxReturn];
+const MOCK: [Shown<Held>; 1] = [Shown {
+    work: "mock, each idle connection",
+    quantity: EACH,
+    figure: |held| held.each_kilobytes,
+    bar: Bar::new(3.0, 2.0),
+}];
+const EACH: Quantity = Quantity::SmallMemory("memory");
+
+/// The memory of a server that holds idle connections.
+pub(super) struct Held {
+    /// What it would have in all with 10,000 of them.
+    pub(super) megabytes: f64,
+    /// What each of them added to what it had before.
+    pub(super) each_kilobytes: f64,
+}
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
-    let shown = (WORK, QUANTITY, GATEWAY);
-    memory::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
+    let mut found = memory::compare(bench, &GATEWAY, &PROXIES, |kind| {
+        let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
+        idle(bench, kind, Some(upstream.address.into()))
+    })?;
+    let servers = memory::compare(bench, &MOCK, &SERVERS, |kind| idle(bench, kind, None))?;
+    found.rows.extend(servers.rows);
+    found.notes.extend(servers.notes);
+    Ok(found)
 }
 
-/// Megabytes of a proxy that holds connections on each of which one request was answered.
-fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
+/// The memory of one that holds connections on each of which one request was answered.
+fn idle(bench: &Bench, kind: Kind, upstream: Option<Upstream>) -> Result<Held, Error> {
     let count = held_by(kind, limits::connections())?;
-    let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
-    let proxy = kind.start(bench, bench.placement.server, Some(upstream.address.into()))?;
-    megabytes_holding(&proxy, kind, count, |_| connected(proxy.address))
+    let server = kind.start(bench, bench.placement.server, upstream)?;
+    holding(&server, kind, count, |_| connected(server.address))
 }
 
-/// Megabytes that this proxy would have with all connections, by what it has while it holds `count` of them.
-pub(super) fn megabytes_holding<C>(
-    proxy: &Server,
+/// The memory that this one would have with all connections, by what it has while it holds `count` of them.
+pub(super) fn holding<C>(
+    server: &Server,
     kind: Kind,
     count: u32,
     connect: impl Fn(u32) -> std::io::Result<C>,
-) -> Result<f64, Error> {
+) -> Result<Held, Error> {
+    let before = process::proportional_megabytes(server.pid());
     let held: Vec<C> = (0..count)
         .map(|number| {
             interrupt::check()?;
@@ -61,9 +96,12 @@ pub(super) fn megabytes_holding<C>(
             connect(number).map_err(Error::when(what))
         })
         .collect::<Result<_, _>>()?;
-    let megabytes = process::proportional_megabytes(proxy.pid());
+    let megabytes = process::proportional_megabytes(server.pid());
     drop(held);
-    Ok(megabytes * f64::from(CONNECTIONS) / f64::from(count))
+    Ok(Held {
+        megabytes: megabytes * f64::from(CONNECTIONS) / f64::from(count),
+        each_kilobytes: (megabytes - before) * 1e3 / f64::from(count),
+    })
 }
 
 /// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy needs two descriptors for each of those;

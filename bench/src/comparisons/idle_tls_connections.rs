@@ -1,13 +1,14 @@
 //! Memory of proxies that hold 10,000 idle connections of mutual TLS.
 
-use super::idle_connections::{held_by, megabytes_holding};
+use super::idle_connections::{held_by, holding};
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
 use crate::figures::row::{Bar, Quantity};
+use crate::limits;
+use crate::rows::memory::{self, Shown};
 use crate::secured::Clients;
 use crate::server::{self, Kind};
-use crate::{limits, rows::memory};
 
 pub const COMPARISON: Comparison = Comparison {
     name: "tls-memory",
@@ -25,12 +26,15 @@ const FEW: u32 = 100;
 /// Ours first.
 const PROXIES: [Kind; 2] = [Kind::GatewayShards, Kind::HaProxyShards];
 const GATEWAY: Bar = Bar::new(300.0, 200.0);
-const QUANTITY: Quantity = Quantity::Memory("memory");
-const WORK: &str = "gateway, 10,000 idle connections of mutual TLS";
+const SHOWN: [Shown<f64>; 1] = [Shown {
+    work: "gateway, 10,000 idle connections of mutual TLS",
+    quantity: Quantity::Memory("memory"),
+    figure: |megabytes| *megabytes,
+    bar: GATEWAY,
+}];
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
-    let shown = (WORK, QUANTITY, GATEWAY);
-    memory::compare(bench, shown, &PROXIES, |kind| idle(bench, kind))
+    memory::compare(bench, &SHOWN, &PROXIES, |kind| idle(bench, kind))
 }
 
 /// Megabytes of a proxy that holds connections, on each of which one request was answered.
@@ -42,8 +46,9 @@ fn idle(bench: &Bench, kind: Kind) -> Result<f64, Error> {
     let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
     let proxy = kind.start(bench, bench.placement.server, Some(upstream.address.into()))?;
     let clients = Clients::of(proxy.directory())?;
-    megabytes_holding(&proxy, kind, count, |number| {
+    let held = holding(&proxy, kind, count, |number| {
         let connected = clients.connected(number, proxy.listener.address, server::PATH)?;
         Ok(connected.0)
-    })
+    })?;
+    Ok(held.megabytes)
 }

@@ -33,7 +33,7 @@ const TURNS: Turns = Turns {
     tolerated: 0.02,
 };
 const RATE: u32 = 20_000;
-const BAR: Bar = Bar::new(1.05, 0.95);
+const BAR: Bar = Bar::new(1.0, 0.95);
 const JOURNAL: Bar = Bar::new(1.25, 1.1);
 const WIREMOCK: Bar = Bar::at_least(8.0).aiming_at(12.0);
 

@@ -61,8 +61,8 @@ const CROWDS: [Crowd; 4] = [
     },
 ];
 const FEW: u32 = 100;
-const ALL: Bar = Bar::new(200.0, 100.0);
-const EACH_CLEAR: Bar = Bar::at_most(16.0);
+const ALL: Bar = Bar::new(80.0, 50.0);
+const EACH_CLEAR: Bar = Bar::new(5.0, 2.0);
 const EACH_TLS: Bar = Bar::at_most(48.0);
 /// The longest that the rest of a run may take.
 const OVERHEAD: Duration = Duration::from_secs(30);
