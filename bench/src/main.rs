@@ -62,7 +62,7 @@ struct Arguments {
     /// A part in bench/results is quoted in place of what the newest whole one says of the same.
     #[arg(long)]
     results: Option<PathBuf>,
-    /// Measure nothing; write the bars of the newest table in bench/results to the README.
+    /// Measure nothing; write the bars and curves of the newest tables in bench/results to the README and docs/bench.md.
     #[arg(long, exclusive = true)]
     quote: bool,
 }
@@ -77,9 +77,9 @@ fn measure(arguments: &Arguments) -> Result<(), Error> {
     if arguments.quote {
         let changed = results::quote_newest(&executable::sources()?)?;
         say(if changed {
-            "README.md: written anew"
+            "README.md and docs/bench.md: written anew"
         } else {
-            "README.md: quotes the newest table already"
+            "README.md and docs/bench.md: quote the newest tables already"
         });
         return Ok(());
     }

@@ -1,8 +1,13 @@
 //! The committed tables, and what documents quote of them between two marks: of every row that has a bar its newest figure. The README has
 //! a few of these rows, [`WHOLE`] all of them.
 
+mod cells;
+mod curves;
+
 use crate::Error;
 use crate::figures::row::{HELD, MISSED, UNDECIDED};
+use cells::cells;
+use curves::Committed;
 use std::cmp::Ordering;
 use std::path::Path;
 
@@ -12,10 +17,21 @@ pub const DIRECTORY: &str = "bench/results";
 const FIRST_PAGE: &str = "README.md";
 /// The file that quotes every row.
 const WHOLE: &str = "docs/bench.md";
-const BEGIN: &str = "<!-- bench: written by `cargo run -p plimsoll-bench -- --quote` -->\n";
+/// Begin and end of the quoted rows.
+const ROWS: Marks = [
+    "<!-- bench: written by `cargo run -p plimsoll-bench -- --quote` -->\n",
+    "<!-- bench: end -->",
+];
+/// Begin and end of the curves in [`WHOLE`].
+const CURVES: Marks = [
+    "<!-- curves: written by `cargo run -p plimsoll-bench -- --quote` -->\n",
+    "<!-- curves: end -->",
+];
 /// How the head of a table says that it is a part.
 pub const PART: &str = "- only: ";
-const END: &str = "<!-- bench: end -->";
+
+/// Begin and end of what is written into a document.
+type Marks = [&'static str; 2];
 
 /// Work and quantity of the rows of the first page.
 const ON_FIRST_PAGE: [&str; 4] = [
@@ -35,51 +51,87 @@ struct Judged {
 
 /// Writes the newest figures to the documents that quote them; whether that changed one.
 pub fn quote_newest(root: &Path) -> Result<bool, Error> {
-    let rows = newest(root)?;
     let mut changed = false;
-    for file in [FIRST_PAGE, WHOLE] {
+    for (file, new) in documents(root)? {
         let path = root.join(file);
-        let text = std::fs::read_to_string(&path).map_err(Error::when("reading a document"))?;
-        let (before, _, after) = parts(file, &text)?;
-        let new = format!("{before}{BEGIN}{}{END}{after}", quoted(file, &rows));
-        changed |= new != text;
+        // A picture may not be there yet.
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        changed |= new != old;
         std::fs::write(&path, new).map_err(Error::when("writing a document"))?;
     }
     Ok(changed)
 }
 
-/// The three parts of a document: before, between and after the marks.
-fn parts<'a>(file: &str, text: &'a str) -> Result<(&'a str, &'a str, &'a str), Error> {
-    let split = || {
-        let (before, rest) = text.split_once(BEGIN)?;
-        let (quoted, after) = rest.split_once(END)?;
-        Some((before, quoted, after))
+/// Every file that quotes figures, as it has to be.
+fn documents(root: &Path) -> Result<Vec<(String, String)>, Error> {
+    let tables = tables(root)?;
+    let rows = newest(&tables);
+    let read = |file: &str| {
+        let text = std::fs::read_to_string(root.join(file));
+        text.map_err(Error::when(format!("reading {file}")))
     };
-    split().ok_or_else(|| Error::Measured(format!("{file} has no marks `{}`", BEGIN.trim())))
+    let mut files = Vec::new();
+    for file in [FIRST_PAGE, WHOLE] {
+        let text = replaced(file, &read(file)?, ROWS, &quoted(file, &rows))?;
+        files.push((file.to_owned(), text));
+    }
+    let (text, pictures) = curves::shown(&tables, &format!("{}{DIRECTORY}", up(WHOLE)));
+    for (file, whole) in &mut files {
+        if file == WHOLE {
+            *whole = replaced(file, whole, CURVES, &text)?;
+        }
+    }
+    let (beside, _) = WHOLE.rsplit_once('/').unwrap_or_default();
+    files.extend(
+        pictures
+            .into_iter()
+            .map(|(name, svg)| (format!("{beside}/{name}"), svg)),
+    );
+    Ok(files)
+}
+
+/// A document with another text between marks.
+fn replaced(file: &str, text: &str, [begin, end]: Marks, between: &str) -> Result<String, Error> {
+    let split = || {
+        let (before, rest) = text.split_once(begin)?;
+        let (_, after) = rest.split_once(end)?;
+        Some(format!("{before}{begin}{between}{end}{after}"))
+    };
+    split().ok_or_else(|| Error::Measured(format!("{file} has no marks `{}`", begin.trim())))
+}
+
+/// The way from a document to the root.
+fn up(file: &str) -> String {
+    "../".repeat(file.matches('/').count())
+}
+
+/// All tables, the newest first.
+fn tables(root: &Path) -> Result<Vec<Committed>, Error> {
+    let reading = || Error::when("reading the tables");
+    let directory = root.join(DIRECTORY);
+    let mut tables = Vec::new();
+    if directory.exists() {
+        for entry in std::fs::read_dir(&directory).map_err(reading())? {
+            let entry = entry.map_err(reading())?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let text = std::fs::read_to_string(entry.path()).map_err(reading())?;
+            tables.push((name, text));
+        }
+    }
+    // Their names begin with the date.
+    tables.sort_by(|one, other| other.cmp(one));
+    Ok(tables)
 }
 
 /// The rows of the newest whole table in its order, each as it was measured last, and behind them those that only newer parts have.
-fn newest(root: &Path) -> Result<Vec<Judged>, Error> {
-    let reading = || Error::when("reading the tables");
-    let directory = root.join(DIRECTORY);
-    let mut names = Vec::new();
-    if directory.exists() {
-        for entry in std::fs::read_dir(&directory).map_err(reading())? {
-            names.push(entry.map_err(reading())?.file_name());
-        }
-    }
-    // They begin with the date.
-    names.sort_by(|one, other| other.cmp(one));
-    let mut tables = Vec::new();
-    for name in names.iter().filter_map(|name| name.to_str()) {
-        let table = std::fs::read_to_string(directory.join(name)).map_err(reading())?;
-        let is_part = table.lines().any(|line| line.starts_with(PART));
-        tables.push(hardest(name, &table));
-        if !is_part {
-            break;
-        }
-    }
-    Ok(merged(tables))
+fn newest(tables: &[Committed]) -> Vec<Judged> {
+    let is_part = |text: &str| text.lines().any(|line| line.starts_with(PART));
+    let whole = tables.iter().position(|(_, text)| !is_part(text));
+    let until = whole.map_or(tables.len(), |place| place + 1);
+    let rows = |(name, text): &Committed| hardest(name, text);
+    merged(tables[..until].iter().map(rows).collect())
 }
 
 /// Tables from the newest to the oldest as one.
@@ -114,7 +166,7 @@ fn hardest(name: &str, table: &str) -> Vec<Judged> {
 /// The text of a document between its marks: the rows without those columns that explain.
 fn quoted(file: &str, rows: &[Judged]) -> String {
     let shown = |row: &&Judged| file == WHOLE || ON_FIRST_PAGE.contains(&row.measured().as_str());
-    let up = "../".repeat(file.matches('/').count());
+    let up = up(file);
     let mut text = String::from(
         "| work | quantity | ours | beside | ratio (95 %) | must | verdict | measured |\n|---|---|---|---|---|---|---|---|\n",
     );
@@ -131,13 +183,9 @@ fn quoted(file: &str, rows: &[Judged]) -> String {
 
 /// A line of a table, if it is a row with a bar.
 fn judged(table: &str, line: &str) -> Option<Judged> {
-    let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
-    let cells: Vec<String> = inner.split(" | ").map(str::to_owned).collect();
-    let is_row = cells.len() == 8 && cells[0] != "work" && !cells[5].is_empty();
-    is_row.then(|| Judged {
-        cells,
-        table: table.to_owned(),
-    })
+    let cells = cells(line).filter(|cells| !cells[5].is_empty())?;
+    let table = table.to_owned();
+    Some(Judged { cells, table })
 }
 
 impl Judged {
@@ -184,14 +232,14 @@ mod tests {
     #[test]
     fn documents_quote_the_newest_figures() {
         let root = executable::sources().unwrap();
-        let rows = newest(&root).unwrap();
-        for file in [FIRST_PAGE, WHOLE] {
-            let text = std::fs::read_to_string(root.join(file)).unwrap();
-            let (_, between, _) = parts(file, &text).unwrap();
-            let again = "write it anew: cargo run -p plimsoll-bench -- --quote";
-            assert_eq!(between, quoted(file, &rows), "{again}");
-            assert!(between.lines().count() > ON_FIRST_PAGE.len(), "{between}");
+        let again = "write it anew: cargo run -p plimsoll-bench -- --quote";
+        for (file, expected) in documents(&root).unwrap() {
+            let text = std::fs::read_to_string(root.join(&file)).unwrap();
+            assert_eq!(text, expected, "{file}: {again}");
         }
+        let rows = newest(&tables(&root).unwrap());
+        let first = quoted(FIRST_PAGE, &rows);
+        assert!(first.lines().count() > ON_FIRST_PAGE.len(), "{first}");
     }
 
     const HEAD: &str = "\
