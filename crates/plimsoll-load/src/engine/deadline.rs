@@ -44,7 +44,11 @@ impl<F: Future> Future for Within<'_, F> {
             return Poll::Ready(Some(result));
         }
         if *this.is_set {
-            return this.shard_state.deadlines.poll_passed(*this.user).map(|()| None);
+            return this
+                .shard_state
+                .deadlines
+                .poll_passed(*this.user)
+                .map(|()| None);
         }
         *this.is_set = true;
         this.shard_state.deadline(*this.user, *this.until, context);

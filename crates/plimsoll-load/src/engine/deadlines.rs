@@ -113,6 +113,9 @@ mod tests {
         deadlines.set(2, 27, &context);
         assert_eq!((deadlines.earliest(), passed()), (27, [false; 3]));
         deadlines.pass(30);
-        assert_eq!((deadlines.earliest(), passed()), (NONE, [true, false, true]));
+        assert_eq!(
+            (deadlines.earliest(), passed()),
+            (NONE, [true, false, true])
+        );
     }
 }

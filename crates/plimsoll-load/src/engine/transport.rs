@@ -39,10 +39,6 @@ pub(super) struct Transport {
 
 /// An open connection of a user.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large one is what nearly every user has nearly always"
-)]
 enum Link {
     /// Nothing, or nothing of its own.
     None,
