@@ -42,7 +42,7 @@ const TOGETHER: Turns = Turns {
     judged: 1,
     tolerated: 0.02,
 };
-/// What ours may cost with much of something, beside itself with little of it.
+/// Limit of ours with much of something, beside itself with little of it.
 const GROWTH: Bar = Bar::at_most(1.1);
 
 /// One comparison.

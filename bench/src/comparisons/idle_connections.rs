@@ -57,9 +57,9 @@ const EACH: Quantity = Quantity::SmallMemory("memory");
 
 /// The memory of a server that holds idle connections.
 pub(super) struct Held {
-    /// What it would have in all with 10,000 of them.
+    /// Its memory in all with 10,000 of them.
     pub(super) megabytes: f64,
-    /// What each of them added to what it had before.
+    /// Memory that each of them added to what it had before.
     pub(super) each_kilobytes: f64,
 }
 

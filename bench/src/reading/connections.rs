@@ -9,7 +9,7 @@ use crate::reading::steady::{self, Lengths};
 use crate::server::{Kind, Upstream};
 use std::time::Duration;
 
-/// What a connection takes to be made, with the one behind a proxy.
+/// Time that a connection takes to be made, with the one behind a proxy.
 pub const EACH: Duration = Duration::from_micros(200);
 
 /// Takes one: microseconds of processor time per request. `behind`: what stands behind a proxy.

@@ -11,7 +11,7 @@ use crate::server::{Kind, Server, Upstream};
 use serde_json::json;
 use std::time::Duration;
 
-/// What a connection takes to be made, with its handshake at both ends.
+/// Time that a connection takes to be made, with its handshake at both ends.
 const EACH: Duration = Duration::from_millis(3);
 
 /// How long connections are kept.

@@ -22,7 +22,7 @@ pub struct Lengths {
     tail: Duration,
 }
 
-/// What was seen in the measured time.
+/// Counts of the measured time.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// Requests that the target counted.

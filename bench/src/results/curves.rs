@@ -6,11 +6,11 @@ use plimsoll_report::render::picture::{Curve, Picture};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What a picture shows.
+/// Contents of one picture.
 struct Figure {
     /// The work of its rows, before the number of connections, and the name of ours.
     ours: (&'static str, &'static str),
-    /// The same of ours with something more.
+    /// Ours with something more.
     more: Option<(&'static str, &'static str)>,
     title: &'static str,
     /// The file, beside the document.
@@ -40,7 +40,7 @@ const FIGURES: [Figure; 3] = [
 ];
 /// The quantity of their rows.
 const QUANTITY: &str = "CPU µs per request";
-/// What stands where nothing was measured yet.
+/// Text in the place of a picture until something was measured.
 const NOTHING: &str = "Not measured yet.\n";
 
 /// A table by the name of its file, and its text.

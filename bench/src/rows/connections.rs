@@ -10,7 +10,7 @@ use crate::figures::statistics::growth;
 use crate::figures::thousands::thousands;
 use crate::rows::pair;
 
-/// What is measured at which numbers of connections.
+/// Sides and the numbers of connections at which they are measured.
 pub struct Curve<K: 'static> {
     /// Its name in the table.
     pub work: &'static str,

@@ -1,14 +1,14 @@
-//! What stands behind a proxy, and how many connections to it the proxy must be able to keep: as many as it has clients.
+//! Upstreams behind a proxy, and how many connections to it the proxy must be able to keep: as many as it has clients.
 
 use std::net::SocketAddr;
 
 /// Idle connections that nginx and HAProxy keep, unless they have more clients.
 const POOL: u32 = 64;
-/// What our gateway has as shipped: idle connections, and exchanges under way.
+/// Default of our gateway: idle connections, and exchanges under way.
 const IDLE: u32 = 256;
 const PENDING: u32 = 1_024;
 
-/// What stands behind a proxy.
+/// An upstream behind a proxy.
 #[derive(Debug, Clone, Copy)]
 pub struct Upstream {
     /// Where.
