@@ -135,7 +135,7 @@ async fn perform(
 /// Waits until a client leaves that waits for an answer. One that has sent more already is not seen to.
 async fn leaves(connection: &mut TcpServer) {
     // As in Go's servers, one that closes its side has left.
-    if matches!(connection.requests.begins().await, Ok(true)) {
+    if matches!(connection.requests.arrives().await, Ok(true)) {
         std::future::pending::<()>().await;
     }
 }

@@ -146,7 +146,7 @@ async fn carry(
             upload(&mut requests, sending, framing).await?;
         }
         // There is one request: what comes behind it is the end of the exchange.
-        requests.begins().await.map_err(Broken::from)
+        requests.arrives().await.map_err(Broken::from)
     });
     let mut download = pin!(download(response, output, to_head, &whole));
     let mut uploading = true;

@@ -253,6 +253,15 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
     /// The transport's.
     pub async fn begins(&mut self) -> io::Result<bool> {
         self.rest();
+        self.arrives().await
+    }
+
+    /// As [`Self::begins`], while the current message is still needed.
+    ///
+    /// # Errors
+    /// The transport's.
+    pub async fn arrives(&mut self) -> io::Result<bool> {
+        self.buffer.consume(std::mem::take(&mut self.lent));
         if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
             return Ok(false);
         }

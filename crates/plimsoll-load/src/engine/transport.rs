@@ -214,6 +214,10 @@ impl Transport {
             let waited = shard_state.within(self.slot, until, shared.permit()).await;
             permit = Some(waited.ok_or(Ending::overdue(Reason::TimeoutConnection, until))?);
             now = shard_state.clock.now();
+            if now >= until {
+                // Who had it before gave it back at the same deadline.
+                return Err(Ending::overdue(Reason::TimeoutConnection, until));
+            }
             opened = Opened::already(now);
             while let Some(connection) = shared.take() {
                 if connection.client.is_idle() {
