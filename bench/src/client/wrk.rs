@@ -23,7 +23,7 @@ pub enum Visit {
     Unmatched,
     /// The small answer, by a request of so many header fields.
     Fields(u32),
-    /// The small answer, with any of the first so many keys of [`tyk::key`].
+    /// The small answer, with any of the first so many keys of `tyk::key`.
     Keys(u32),
     /// A file of so many bytes, which [`crate::server::Server::publish`] has made.
     File(u64),
