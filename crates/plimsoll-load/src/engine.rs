@@ -5,7 +5,6 @@
 
 mod batch;
 mod cursor;
-mod deadline;
 mod deadlines;
 mod dispatch;
 mod exchange;
@@ -18,6 +17,7 @@ mod rounds;
 mod shard_state;
 mod transport;
 mod user;
+mod within;
 
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,13 @@ impl Text {
         }
     }
 
+    fn memory(&self) -> usize {
+        match self {
+            Self::Utf8(text) => text.capacity(),
+            Self::Other(bytes) => bytes.capacity(),
+        }
+    }
+
     /// Takes these bytes over into the memory that there is.
     fn set(&mut self, bytes: &[u8]) {
         let mut memory = match std::mem::take(self) {
@@ -100,6 +107,11 @@ impl Fields {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Bytes of memory that they keep from message to message.
+    pub(crate) fn memory(&self) -> usize {
+        self.text.memory() + self.entries.capacity() * size_of::<Entry>()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -21,7 +21,7 @@ pub struct MessageReader<R, H: Head> {
     stream: R,
     limits: Limits,
     buffer: ReadBuffer,
-    message: Held<H>,
+    message: HeldDecoder<H>,
     /// Bytes handed out by `next_data`, consumed when the reader is asked for more.
     lent: usize,
     received_any: bool,
@@ -30,11 +30,13 @@ pub struct MessageReader<R, H: Head> {
 
 /// The decoder of the message under way, or of the last one until the next is waited for; the shard's otherwise.
 #[derive(Debug)]
-struct Held<H: Head>(Option<Box<MessageDecoder<H>>>);
+struct HeldDecoder<H: Head>(Option<Box<MessageDecoder<H>>>);
 
-impl<H: Head> Held<H> {
+impl<H: Head> HeldDecoder<H> {
     fn give_back(&mut self) {
-        if let Some(decoder) = self.0.take() {
+        if let Some(mut decoder) = self.0.take()
+            && decoder.is_worth_keeping()
+        {
             spare::give(H::spare(), decoder);
         }
     }
@@ -54,7 +56,7 @@ impl<H: Head> Held<H> {
     }
 }
 
-impl<H: Head> Drop for Held<H> {
+impl<H: Head> Drop for HeldDecoder<H> {
     fn drop(&mut self) {
         self.give_back();
     }
@@ -66,7 +68,7 @@ impl<R, H: Head> MessageReader<R, H> {
             stream,
             limits,
             buffer: ReadBuffer::new(limits.head_bytes),
-            message: Held(None),
+            message: HeldDecoder(None),
             lent: 0,
             received_any: false,
             to_head_request: false,
@@ -333,5 +335,62 @@ impl<R: AsyncRead + Unpin> ResponseReader<R> {
             true => Ok(()),
             false => Err(ReadError::Closed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::spare::take;
+
+    fn requests(bytes: &'static [u8]) -> RequestReader<&'static [u8]> {
+        MessageReader::new(bytes, Limits::default())
+    }
+
+    fn spares() -> usize {
+        std::iter::from_fn(|| take(RequestHead::spare())).count()
+    }
+
+    #[tokio::test]
+    async fn a_reader_between_messages_holds_no_memory_of_one() {
+        let mut reader = requests(b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert!(reader.next_head().await.unwrap());
+        assert_eq!((reader.head().path(), spares()), ("/1", 0));
+        reader.rest();
+        assert!(reader.known_head().is_none());
+        assert_eq!(spares(), 1);
+    }
+
+    #[tokio::test]
+    async fn nothing_of_one_connection_is_seen_on_another() {
+        let mut broken = requests(b"POST /1 HTTP/1.0\r\nHost: a\r\nContent-Length: 3\r\nConne");
+        assert!(broken.next_head().await.is_err());
+        drop(broken);
+        let mut reader = requests(b"GET /2 HTTP/1.1\r\nHost: b\r\n\r\n");
+        assert!(reader.next_head().await.unwrap());
+        assert_eq!(spares(), 0, "the decoder is another one");
+        let head = reader.head();
+        let seen = (head.path(), head.fields().len(), head.keep_alive());
+        assert_eq!((seen, reader.body_pending()), (("/2", 1, true), false));
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
+        for (to_head, has_body) in [(true, false), (false, true)] {
+            let mut responses = ResponseReader::new(&answer[..], Limits::default());
+            responses.expect(to_head);
+            responses.next_head().await.unwrap();
+            assert_eq!(responses.body_pending(), has_body);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_memory_of_a_large_head_is_not_kept() {
+        let head = format!(
+            "GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n",
+            "x".repeat(9_000)
+        );
+        let mut reader: RequestReader<&[u8]> =
+            MessageReader::new(head.as_bytes(), Limits::default());
+        assert!(reader.next_head().await.unwrap());
+        drop(reader);
+        assert_eq!(spares(), 0);
     }
 }

@@ -13,13 +13,13 @@ const NONE: Nanos = Nanos::MAX;
 /// The deadlines of a shard's users, by their places.
 #[derive(Debug)]
 pub(super) struct Deadlines {
-    users: RefCell<Vec<User>>,
+    users: RefCell<Vec<UserDeadline>>,
     /// None that is set lies before this.
     earliest: Cell<Nanos>,
 }
 
 #[derive(Debug, Clone)]
-struct User {
+struct UserDeadline {
     until: Nanos,
     passed: bool,
     waker: Option<Waker>,
@@ -28,7 +28,7 @@ struct User {
 impl Deadlines {
     /// None yet, of so many users.
     pub(super) fn of(users: usize) -> Self {
-        let user = User {
+        let user = UserDeadline {
             until: NONE,
             passed: false,
             waker: None,

@@ -12,8 +12,10 @@ use std::ops::Range;
 use std::thread::LocalKey;
 
 /// Decoders that a thread has to spare at most, of each kind: a message under way keeps its own, and a thousand end in one moment when a slow
-/// server has answered.
+/// server has answered. With [`SPARE_BYTES`] of fields each that is 9 MiB, whatever strangers send.
 pub(super) const SPARE_DECODERS: usize = 1024;
+/// Memory of fields above which a decoder is freed instead of kept.
+const SPARE_BYTES: usize = 8 * 1024;
 
 /// The differences between the kinds of message.
 pub trait Head: Default + 'static {
@@ -47,7 +49,12 @@ pub trait Head: Default + 'static {
     fn fields_mut(&mut self) -> &mut Fields;
 
     /// Forgets the message, and keeps its memory.
-    fn clear(&mut self);
+    fn clear(&mut self) {
+        let mut fields = std::mem::take(self.fields_mut());
+        fields.clear();
+        *self = Self::default();
+        *self.fields_mut() = fields;
+    }
 
     /// Says what the message answers, where it answers something: whether that is a HEAD request.
     fn expect(&mut self, to_head_request: bool);
@@ -104,6 +111,11 @@ impl<H: Head> MessageDecoder<H> {
         self.state = State::start();
         self.head.clear();
         self.body.clear();
+    }
+
+    /// Whether it is small enough to be kept for another message.
+    pub(crate) fn is_worth_keeping(&mut self) -> bool {
+        self.head.fields_mut().memory() + self.body.trailers().memory() <= SPARE_BYTES
     }
 
     /// Says before each message what it answers, where it answers something: whether that is a HEAD request, whose answer has no body

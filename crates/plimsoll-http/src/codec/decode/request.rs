@@ -63,15 +63,6 @@ impl Head for RequestHead {
         &mut self.fields
     }
 
-    fn clear(&mut self) {
-        let mut fields = std::mem::take(&mut self.fields);
-        fields.clear();
-        *self = Self {
-            fields,
-            ..Self::default()
-        };
-    }
-
     fn expect(&mut self, _: bool) {}
 
     fn spare() -> &'static LocalKey<Spare<Box<RequestDecoder>>> {

@@ -64,15 +64,6 @@ impl Head for ResponseHead {
         &mut self.fields
     }
 
-    fn clear(&mut self) {
-        let mut fields = std::mem::take(&mut self.fields);
-        fields.clear();
-        *self = Self {
-            fields,
-            ..Self::default()
-        };
-    }
-
     fn expect(&mut self, to_head_request: bool) {
         self.to_head_request = to_head_request;
     }
