@@ -31,7 +31,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 /// Serves `config` on `shards` threads until it is told to stop, then drains. Blocks.
@@ -310,17 +310,21 @@ async fn serve_shard(
     let result = match admin {
         Some((admin, AdminListener(listener))) => {
             let socket = listener.for_shard()?;
+            let (drained, all_drained) = oneshot::channel::<()>();
+            let clients = async {
+                let result = clients.await;
+                drop(drained);
+                result
+            };
             // The admin listener outlives the drain, so that it can be watched; a successor answers for itself alone.
-            let watched = async {
+            let over = async {
                 tokio::select! {
-                    served = admin.serve(socket) => served,
-                    () = succeeded(stop, sockets) => Ok(()),
+                    _ = all_drained => {}
+                    () = succeeded(stop, sockets) => {}
                 }
             };
-            tokio::select! {
-                result = clients => result,
-                Err(error) = watched => Err(error),
-            }
+            let (result, ()) = tokio::try_join!(clients, admin.serve(socket, over))?;
+            Ok(result)
         }
         None => clients.await,
     };

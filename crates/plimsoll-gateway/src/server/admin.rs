@@ -14,14 +14,18 @@ use crate::metrics::ShardMetrics;
 use crate::reloading::generation::Blueprint;
 use crate::reloading::reload::Asked;
 use guard::Guard;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::pages::{self, Page};
+use plimsoll_http::server::Drain;
 use plimsoll_http::{Listener, RequestHead, accept};
 use plimsoll_records::Counts;
 use plimsoll_secrets::Figures;
 use std::io;
+use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -29,6 +33,8 @@ use tokio::task::JoinSet;
 const CONNECTIONS: usize = 32;
 /// How long an admin client may take over a request or be idle.
 const IDLE: Duration = Duration::from_secs(30);
+/// How long clients that were taken have for their answers when no others are taken any more.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// The bound admin socket.
 pub(crate) struct AdminListener(pub(crate) Listener);
@@ -67,22 +73,40 @@ impl Admin {
         })
     }
 
-    /// Serves until the listener fails; to be dropped when the gateway has stopped.
-    pub(crate) async fn serve(&self, listener: TcpListener) -> io::Result<()> {
-        let mut clients = JoinSet::new();
+    /// Serves until it is `over`, and then those clients that it has taken and not answered. Ends early when the listener fails.
+    pub(crate) async fn serve(
+        &self,
+        listener: TcpListener,
+        over: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let (mut clients, drain) = (JoinSet::new(), Rc::new(Drain::default()));
+        let mut over = pin!(over);
         loop {
             tokio::select! {
                 accepted = accept(&listener), if clients.len() < CONNECTIONS => {
-                    let (guard, sources) = (self.guard.clone(), Arc::clone(&self.sources));
-                    clients.spawn_local(pages::serve(accepted?, IDLE, async move |head: &RequestHead| {
-                        match guard.check(head) {
-                            Some(refusal) => refusal,
-                            None => page(head, &sources).await,
-                        }
-                    }));
+                    clients.spawn_local(self.answer(accepted?, Rc::clone(&drain)));
                 }
                 Some(_) = clients.join_next() => {}
+                () = &mut over => break,
             }
+        }
+        drop(listener);
+        drain.begin();
+        let answered = async { while clients.join_next().await.is_some() {} };
+        tokio::time::timeout(LEAVING, answered)
+            .await
+            .ignored("whoever is not answered by now is cut off");
+        Ok(())
+    }
+
+    fn answer(&self, client: TcpStream, drain: Rc<Drain>) -> impl Future<Output = ()> + 'static {
+        let (guard, sources) = (self.guard.clone(), Arc::clone(&self.sources));
+        async move {
+            let answer = async move |head: &RequestHead| match guard.check(head) {
+                Some(refusal) => refusal,
+                None => page(head, &sources).await,
+            };
+            pages::serve(client, IDLE, &drain, answer).await;
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::codec::head::{Framing, RequestHead};
 use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
 use crate::deadline::Watch;
+use crate::server::Drain;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -22,9 +23,12 @@ pub struct Page {
 
 /// Answers requests of one client until it closes, sends a body, breaks the protocol, or lets `patience` pass over a request, over its
 /// answer or between two; making the answer may take as long as it takes. Nothing is to be cached.
+///
+/// When `drain` begins, a client that was answered and has not asked again is let go of; any other is still answered, once.
 pub async fn serve(
     stream: TcpStream,
     patience: Duration,
+    drain: &Drain,
     answer: impl AsyncFn(&RequestHead) -> Page,
 ) {
     let limits = Limits {
@@ -33,13 +37,18 @@ pub async fn serve(
     };
     let mut connection = TcpServer::from_stream(stream, limits);
     let mut watch = Watch::new(Instant::now() + patience);
+    let mut answered = false;
     loop {
         let deadline = Instant::now() + patience;
-        let request = watch.until(|| deadline, connection.requests.next_head());
-        let Ok(Ok(true)) = request.await else { return };
+        let request = tokio::select! {
+            biased;
+            request = watch.until(|| deadline, connection.requests.next_head()) => request,
+            () = drain.begins(), if answered => return,
+        };
+        let Ok(Ok(true)) = request else { return };
         let head = connection.requests.head();
         let page = answer(head).await;
-        let keep = head.keep_alive() && head.framing() == Framing::None;
+        let keep = head.keep_alive() && head.framing() == Framing::None && !drain.has_begun();
         let to_head = head.method() == "HEAD";
         let out = connection.output.buffer();
         encode::status_line(out, page.status, None);
@@ -58,6 +67,7 @@ pub async fn serve(
         if !keep || !matches!(flushed, Ok(Ok(()))) {
             return;
         }
+        answered = true;
     }
 }
 
@@ -78,7 +88,7 @@ mod tests {
                 content_type: "text/plain",
                 body: format!("{}\n", head.path()),
             };
-            serve(stream, Duration::from_secs(5), page).await;
+            serve(stream, Duration::from_secs(5), &Drain::default(), page).await;
         };
         let client = async {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -107,6 +117,44 @@ mod tests {
         assert!(text.ends_with("\r\n\r\n"), "{text}");
     }
 
+    #[tokio::test]
+    async fn at_a_drain_the_idle_are_let_go_of_and_who_has_yet_to_ask_is_answered() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        let idle_served = listener.accept().await.unwrap().0;
+        let mut late = TcpStream::connect(address).await.unwrap();
+        let late_served = listener.accept().await.unwrap().0;
+        let drain = Drain::default();
+        let page = async |_: &RequestHead| Page {
+            status: 200,
+            content_type: "text/plain",
+            body: "here".to_owned(),
+        };
+        let patience = Duration::from_secs(60);
+        let clients = async {
+            let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+            idle.write_all(request).await.unwrap();
+            let mut bytes = Vec::new();
+            while !bytes.ends_with(b"here") {
+                assert_ne!(idle.read_buf(&mut bytes).await.unwrap(), 0);
+            }
+            assert!(!String::from_utf8_lossy(&bytes).contains("close"));
+            drain.begin();
+            bytes.clear();
+            assert_eq!(idle.read_buf(&mut bytes).await.unwrap(), 0);
+            late.write_all(request).await.unwrap();
+            late.read_to_end(&mut bytes).await.unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(text.ends_with("Connection: close\r\n\r\nhere"), "{text}");
+        };
+        tokio::join!(
+            serve(idle_served, patience, &drain, page),
+            serve(late_served, patience, &drain, page),
+            clients,
+        );
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_silent_client_is_waited_for_in_vain() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -115,7 +163,7 @@ mod tests {
         let stream = accepted.unwrap().0;
         let start = Instant::now();
         let page = async |_: &RequestHead| unreachable!("nothing was asked");
-        serve(stream, Duration::from_secs(5), page).await;
+        serve(stream, Duration::from_secs(5), &Drain::default(), page).await;
         assert_eq!(start.elapsed().as_secs(), 5);
         drop(client);
     }

@@ -4,6 +4,7 @@ use super::read;
 use crate::exit::Failure;
 use plimsoll_http::authority::names_loopback;
 use plimsoll_http::pages::{self, Page};
+use plimsoll_http::server::Drain;
 use plimsoll_http::{Listener, RequestHead, accept};
 use plimsoll_report::live::{Totals, prometheus};
 use std::convert::Infallible;
@@ -46,7 +47,7 @@ impl Server {
             return std::future::pending().await;
         };
         let slots = tokio::sync::Semaphore::new(CLIENTS);
-        let mut clients = Clients::default();
+        let (drain, mut clients) = (&Drain::default(), Clients::default());
         loop {
             tokio::select! {
                 accepted = async {
@@ -54,7 +55,7 @@ impl Server {
                     accept(&listener).await.map(|stream| (stream, slot))
                 } => match accepted {
                     Ok((stream, slot)) => clients.push(Box::pin(async move {
-                        pages::serve(stream, PATIENCE, async |head: &RequestHead| self.answer(head, totals)).await;
+                        pages::serve(stream, PATIENCE, drain, async |head: &RequestHead| self.answer(head, totals)).await;
                         drop(slot);
                     })),
                     Err(_) => return std::future::pending().await,

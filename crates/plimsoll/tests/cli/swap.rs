@@ -175,6 +175,26 @@ fn three_swaps_under_load_fail_no_request() {
 }
 
 #[test]
+fn a_client_of_the_admin_listener_that_was_taken_is_answered_by_who_took_it() {
+    let workspace = Workspace::new();
+    let mock = mock(&workspace);
+    workspace.write("gateway.yaml", &configuration(mock.main(), ""));
+    let (gateway, place) = start(&workspace, "1");
+    let admin = gateway.listening["admin"];
+    let mut early = TcpStream::connect(admin).unwrap();
+    early.write_all(b"GET /metrics HTTP/1.1\r\n").unwrap();
+    // Clients are taken in their order.
+    get(admin, "/healthz");
+    place.swap();
+    place.says("drains", 1);
+    early.write_all(b"Host: 127.0.0.1\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    early.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("generation 1"), "{answer}");
+    assert_eq!(gateway.ended(), Some(0));
+}
+
+#[test]
 fn while_the_process_before_drains_the_new_one_alone_answers_and_loads_nothing_anew() {
     let workspace = Workspace::new();
     workspace.write(
