@@ -11,7 +11,7 @@
 //! | the codec driven over the halves of a stream | [`connection`] |
 //! | bytes to messages and back, neither touching a socket | `codec` |
 //! | listeners, streams with or without TLS, shards, descriptors | `transport` |
-//! | how long a peer is waited for, exact timers; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`] |
+//! | how long a peer is waited for, exact timers; shutdown; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`], [`Drain`] |
 
 mod client;
 pub mod clock;
@@ -19,6 +19,7 @@ mod codec;
 pub mod connection;
 pub mod counters_file;
 pub mod deadline;
+mod drain;
 pub mod http2;
 mod operations;
 pub mod patience;
@@ -47,6 +48,7 @@ pub use connection::{
 };
 pub use counters_file::{CountersFile, Row};
 pub use deadline::{Elapsed, Watch};
+pub use drain::{Drain, DrainBegins};
 pub use patience::{Pace, Patience};
 pub use transport::descriptors::connections_possible;
 pub use transport::listen::{Listener, accept, accept_or_tell};

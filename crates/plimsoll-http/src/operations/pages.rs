@@ -5,7 +5,7 @@ use crate::codec::head::{Framing, RequestHead};
 use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
 use crate::deadline::Watch;
-use crate::server::Drain;
+use crate::drain::Drain;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;

@@ -1,6 +1,6 @@
 //! Securing a connection before its first request, within a time and unless the server is going down.
 
-use super::Drain;
+use crate::drain::Drain;
 use crate::transport::stream::Stream;
 use crate::transport::tls::ServerTls;
 use std::io;

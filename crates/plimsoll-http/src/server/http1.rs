@@ -1,9 +1,9 @@
 //! Connections of HTTP/1 between exchanges: waiting for the next request in time, and the end.
 
-use super::DrainBegins;
 use crate::codec::error::ReadError;
 use crate::connection::TcpServer;
 use crate::deadline::{Elapsed, Watch};
+use crate::drain::DrainBegins;
 use plimsoll_base::ignored::Ignored as _;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -142,7 +142,7 @@ impl TcpServer {
 mod tests {
     use super::*;
     use crate::codec::limits::Limits;
-    use crate::server::Drain;
+    use crate::drain::Drain;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 

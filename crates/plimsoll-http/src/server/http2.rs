@@ -13,7 +13,7 @@ mod resets;
 pub use request::request_head;
 pub use resets::Ending;
 
-use super::DrainBegins;
+use crate::drain::DrainBegins;
 use crate::http2::{CONNECTION_WINDOW, SEND_BUFFER, STREAM_WINDOW};
 use crate::transport::stream::SharedStream;
 use bytes::Bytes;

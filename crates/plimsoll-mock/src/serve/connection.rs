@@ -16,10 +16,11 @@ use crate::serve::shard::Shard;
 use deliver::Broken;
 use output::Unwritten;
 use plimsoll_base::counters::Counter;
-use plimsoll_http::server::{Begun, ConnectionSlot, DrainBegins, Handshake, Head, Spoken, secure};
+use plimsoll_http::server::{Begun, ConnectionSlot, Handshake, Head, Spoken, secure};
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{
-    Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version, Watch, encode,
+    DrainBegins, Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version,
+    Watch, encode,
 };
 use plimsoll_wiremock::request::{Channel, Scheme};
 use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
