@@ -105,7 +105,7 @@ impl Upstream {
     ) -> Self {
         let shards = u32::try_from(placement.shards).unwrap_or(u32::MAX);
         let kept = PoolLimits {
-            idle_per_endpoint: config.idle_connections.div_ceil(shards) as usize,
+            idle_per_endpoint: config.idle_connections().div_ceil(shards) as usize,
             idle_timeout: config.idle_timeout,
         };
         let endpoints = config.endpoints.iter().zip(addresses).enumerate();

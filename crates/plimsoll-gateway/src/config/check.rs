@@ -297,7 +297,7 @@ fn upstreams(
             },
             nameless: Nameless::Refused,
             max_pending: block.max_pending.unwrap_or(1024),
-            idle_connections: block.idle_connections.unwrap_or(256),
+            idle_connections: block.idle_connections,
             idle_timeout: duration(block.idle_timeout, Duration::from_secs(30)),
             connect_timeout: duration(block.connect_timeout, connect),
             response_head_timeout: duration(block.response_head_timeout, response_head),

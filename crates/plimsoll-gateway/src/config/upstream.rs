@@ -15,13 +15,26 @@ pub(crate) struct UpstreamConfig {
     pub(crate) spoken: Spoken,
     pub(crate) nameless: Nameless,
     pub(crate) max_pending: u32,
-    pub(crate) idle_connections: u32,
+    /// As configured; see [`idle_connections`](Self::idle_connections).
+    pub(crate) idle_connections: Option<u32>,
     pub(crate) idle_timeout: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) response_head_timeout: Duration,
     pub(crate) ejection: Option<Ejection>,
     pub(crate) check: Option<Check>,
     pub(crate) retry: RetryConfig,
+}
+
+impl UpstreamConfig {
+    /// Idle connections kept per endpoint: unless configured, all that exchanges may have left.
+    pub(crate) fn idle_connections(&self) -> u32 {
+        self.idle_connections.unwrap_or(self.max_pending)
+    }
+
+    /// Connections that an endpoint may have: a new one is dialled only when none is idle.
+    pub(crate) fn connections(&self) -> u32 {
+        self.max_pending.max(self.idle_connections())
+    }
 }
 
 /// Which HTTP the endpoints of an upstream are spoken to by.
@@ -128,4 +141,25 @@ pub(crate) enum HashBy {
     Client,
     /// A field; by the client's address where it is absent.
     Header(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::GatewayConfig;
+
+    #[test]
+    fn all_that_exchanges_leave_is_kept_unless_a_number_is_given() {
+        let numbers = |more: &str| {
+            let text = format!(
+                "version: 1\nlisteners: {{ main: {{ address: ':0' }} }}\nroutes: [{{ path: /, upstream: up }}]\n\
+                 upstreams: {{ up: {{ endpoints: ['http://127.0.0.1:1']{more} }} }}\n"
+            );
+            let config = GatewayConfig::parse("gateway.yaml", &text).unwrap();
+            let upstream = &config.upstreams[0];
+            (upstream.idle_connections(), upstream.connections())
+        };
+        assert_eq!(numbers(""), (1024, 1024));
+        assert_eq!(numbers(", max_pending: 5000"), (5000, 5000));
+        assert_eq!(numbers(", idle_connections: 3"), (3, 1024));
+    }
 }

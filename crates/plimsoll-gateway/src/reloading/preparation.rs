@@ -81,10 +81,10 @@ pub(crate) fn tell_of_nameless(
 /// How many clients there may be at a time: descriptors are needed for connections to upstreams, too.
 pub(crate) fn room_for_clients(config: &GatewayConfig, shards: usize, log: &Log) -> u32 {
     let configured = config.limits.connections;
-    let behind = config.upstreams.iter().map(|upstream| {
-        let each = u64::from(upstream.max_pending) + u64::from(upstream.idle_connections);
-        each * upstream.endpoints.len() as u64
-    });
+    let behind = config
+        .upstreams
+        .iter()
+        .map(|upstream| u64::from(upstream.connections()) * upstream.endpoints.len() as u64);
     let possible = connections_possible(shards, behind.sum());
     if possible < configured {
         log(&format!(

@@ -47,7 +47,7 @@ pub(super) struct Conf {
     pub(super) shutdown_delay: Duration,
     pub(super) drain: Duration,
     pub(super) response_head: Duration,
-    pub(super) idle_connections: u32,
+    pub(super) idle_connections: Option<u32>,
     /// TLS to upstreams.
     pub(super) upstream_tls: TlsWords,
     /// HTTP/2 is offered to upstreams over TLS.
@@ -90,9 +90,9 @@ impl Check<'_> {
     }
 }
 
-/// How many are kept for each endpoint; at most 4096.
-fn idle_connections(written: Option<u32>) -> u32 {
-    written.filter(|n| *n > 0).unwrap_or(256).min(4096)
+/// How many are kept for each endpoint, if that is said; at most 4096.
+fn idle_connections(written: Option<u32>) -> Option<u32> {
+    written.filter(|n| *n > 0).map(|n| n.min(4096))
 }
 
 /// The configuration that a decoded file means.

@@ -30,7 +30,7 @@ pub(in crate::config) struct UpstreamBlock {
     /// beyond it 503.
     #[deserr(default)]
     pub(in crate::config) max_pending: Option<u32>,
-    /// Idle connections kept per endpoint (default 256), shared out evenly among the shards.
+    /// Idle connections kept per endpoint (default: as many as `max_pending`), shared out evenly among the shards.
     #[deserr(default)]
     pub(in crate::config) idle_connections: Option<u32>,
     /// How long an idle connection is kept (default 30s). Keep it below the upstream's own idle timeout.
