@@ -14,6 +14,13 @@ const PATIENCE_OF_A_REQUEST: Duration = Duration::from_secs(5);
 /// stands still, as many times its patience.
 pub struct Connection(pub(crate) Option<redis::Connection>);
 
+impl Connection {
+    /// Nothing is asked by it any more.
+    pub(crate) fn close(&mut self) {
+        self.0 = None;
+    }
+}
+
 impl ConnectionLike for Connection {
     fn req_packed_command(&mut self, request: &[u8]) -> RedisResult<Value> {
         let mut replies = self.req_packed_commands(request, 0, 1)?;

@@ -1,15 +1,16 @@
 //! A list in Redis, which whoever reads takes records from: tyk-pump, if it is Tyk's list in Tyk's form.
 //!
-//! Records are pushed, and a word of their own is left, with nothing in between. A connection that breaks meanwhile leaves it open whether they
-//! arrived, and whether they will: so each begins with raising a [`Fence`], and the word is looked up behind it. What was not carried out by
-//! then never is, and the word says the rest. Where Redis answers with an error, nothing is open.
+//! Records are pushed, and a word of their own is left, in one transaction: a script would copy all records, and hold Redis longer. A
+//! connection that breaks meanwhile leaves it open whether they arrived, and whether they will: so each begins with raising a [`Fence`], and
+//! the word is looked up behind it. What was not carried out by then never is, and the word says the rest. Where Redis answers with an error,
+//! nothing is open.
 
 use crate::entry::Entry;
 use crate::form::tyk;
 use crate::settings::{RedisForm, RedisSink};
 use crate::sink::Failed;
 use crate::sink::parts::REMEMBERED;
-use plimsoll_redis::{Connection, Fence, WhenFull, was_answered};
+use plimsoll_redis::{Connection, Fence, was_answered};
 use redis::RedisResult;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -18,6 +19,12 @@ use std::fmt::Write as _;
 const LISTS: u64 = 10;
 /// Seconds that Redis keeps the word of the records that arrived last.
 const KEPT: u64 = 24 * 60 * 60;
+
+/// Leaves the word and has the list expire, if the list ends with the record that was pushed last.
+const CONFIRM: &str = "#!lua flags=allow-oom
+    if redis.call('LINDEX', KEYS[1], -1) ~= ARGV[1] then return false end
+    redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
+    return ARGV[4] == '0' or redis.call('EXPIRE', KEYS[1], ARGV[4])";
 
 /// The list.
 pub(super) struct Sink {
@@ -86,23 +93,23 @@ impl Sink {
             write!(list, "_{}", self.turn % LISTS).expect("invariant: text takes text");
             self.turn += 1;
         }
+        let records = entries.iter().map(|entry| match self.config.form {
+            RedisForm::MsgPack => tyk::as_msgpack(entry),
+            RedisForm::Json => tyk::as_json(entry),
+        });
         let mut request = redis::pipe();
         let push = request.cmd("RPUSH").arg(&list);
-        for entry in entries {
-            push.arg(match self.config.form {
-                RedisForm::MsgPack => tyk::as_msgpack(entry),
-                RedisForm::Json => tyk::as_json(entry),
-            });
+        let mut last = Vec::new();
+        for record in records {
+            push.arg(&record);
+            last = record;
         }
-        let set = request.cmd("SET").arg(&self.word_key).arg(&word);
-        set.arg("EX").arg(KEPT);
-        let expires = self.config.expires.as_secs();
-        if expires > 0 {
-            request.cmd("EXPIRE").arg(&list).arg(expires);
-        }
+        let confirm = request.cmd("EVAL").arg(CONFIRM).arg(2);
+        confirm.arg(&list).arg(&self.word_key);
+        confirm.arg(last).arg(&word).arg(KEPT);
+        confirm.arg(self.config.expires.as_secs());
         let ids = || entries.iter().map(|entry| entry.id());
-        let answers = (self.fence).carry_out_one(connection, WhenFull::Refuse, request);
-        match answers {
+        match self.fence.transact(connection, &mut request) {
             Ok(answers) => {
                 let are_pushed = answers.of::<u64>(0).is_some();
                 let all = answers.all();
