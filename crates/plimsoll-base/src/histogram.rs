@@ -11,17 +11,27 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 const HIGHEST_US: u64 = 3_600_000_000;
+const DIGITS: u8 = 3;
 
-/// A histogram of times. Two of them always have the same buckets, so merging loses nothing.
-#[derive(Debug, Clone, PartialEq)]
+/// A histogram of times. Two of them always have the same buckets, as far as both reach, so merging loses nothing.
+///
+/// It has buckets up to the longest time that it has seen: 16 kB up to 2 ms, 90 kB up to a second, 190 kB up to an hour.
+#[derive(Debug, Clone)]
 pub struct TimeHistogram(Histogram<u64>);
 
 impl Default for TimeHistogram {
     fn default() -> Self {
-        Self(
-            Histogram::new_with_bounds(1, HIGHEST_US, 3)
-                .expect("invariant: constant bounds are valid"),
-        )
+        Self(Histogram::new(DIGITS).expect("invariant: constant bounds are valid"))
+    }
+}
+
+impl PartialEq for TimeHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        // The library compares as far as the left one reaches.
+        match self.0.distinct_values() <= other.0.distinct_values() {
+            true => self.0 == other.0,
+            false => other.0 == self.0,
+        }
     }
 }
 
@@ -45,20 +55,26 @@ impl TimeHistogram {
     /// Records one time, in nanoseconds: the form of the hot path.
     pub fn record_nanos(&mut self, nanos: u64) {
         let micros = nanos.saturating_add(500) / 1000;
-        self.0.saturating_record(micros.min(HIGHEST_US));
+        self.record_micros(micros, 1);
     }
 
     /// Records a time that was counted so often elsewhere, at least once.
     pub fn record_many(&mut self, nanos: u64, count: u64) {
         let micros = nanos.saturating_add(500) / 1000;
-        self.0.saturating_record_n(micros.min(HIGHEST_US), count);
+        self.record_micros(micros, count);
+    }
+
+    fn record_micros(&mut self, micros: u64, count: u64) {
+        self.0
+            .record_n(micros.min(HIGHEST_US), count)
+            .expect("invariant: it grows up to the highest");
     }
 
     /// Adds every count of `other`, bucket by bucket.
     pub fn merge(&mut self, other: &Self) {
         self.0
             .add(&other.0)
-            .expect("invariant: every TimeHistogram has the same bounds");
+            .expect("invariant: it grows up to the highest");
     }
 
     /// Takes away every count of `other`, which must have been merged into it, or recorded in both.
@@ -140,23 +156,23 @@ impl TimeHistogram {
         self.0.count_between(0, micros)
     }
 
-    /// The histogram in the library's own type, for interval logs.
-    #[must_use]
-    pub fn as_hdr(&self) -> &Histogram<u64> {
-        &self.0
-    }
-
-    /// The compressed V2 form in base64, as interval logs carry it.
+    /// The compressed V2 form in base64, with the bounds that this histogram has.
     #[must_use]
     pub fn encode(&self) -> String {
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("invariant: writing to memory does not fail");
-        STANDARD.encode(bytes)
+        encode(&self.0)
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// The compressed V2 form in base64, as interval logs carry it: all with the same bounds, for readers that cannot merge others.
+    #[must_use]
+    pub fn encode_for_log(&self) -> String {
+        let mut full = Histogram::new_with_bounds(1, HIGHEST_US, DIGITS)
+            .expect("invariant: constant bounds are valid");
+        full.add(&self.0)
+            .expect("invariant: no histogram goes beyond the highest");
+        encode(&full)
+    }
+
+    /// Reads what [`Self::encode`] or [`Self::encode_for_log`] wrote.
     ///
     /// # Errors
     /// [`DecodeError`] when the text is not base64 of a V2 histogram.
@@ -183,6 +199,14 @@ impl<'de> Deserialize<'de> for TimeHistogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::decode(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
+}
+
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("invariant: writing to memory does not fail");
+    STANDARD.encode(bytes)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "at most 3.6e9 microseconds")]
@@ -256,7 +280,28 @@ mod tests {
                 merged.merge(&of(&values.iter().copied().skip(part).step_by(parts).collect::<Vec<_>>()));
             }
             prop_assert_eq!(&merged, &of(&values));
-            prop_assert_eq!(TimeHistogram::decode(&merged.encode()).unwrap().buckets().collect::<Vec<_>>(), merged.buckets().collect::<Vec<_>>());
+            for encoded in [merged.encode(), merged.encode_for_log()] {
+                prop_assert_eq!(&TimeHistogram::decode(&encoded).unwrap(), &merged);
+            }
+        }
+
+        #[test]
+        fn how_far_a_histogram_reaches_makes_no_difference(values in prop::collection::vec(0u64..4_000_000_000_000, 0..50), longest in 0u64..4_000_000_000_000) {
+            let own = of(&values);
+            let mut wider = of(&values);
+            wider.record_nanos(longest);
+            prop_assert_ne!(&own, &wider);
+            prop_assert_ne!(&wider, &own);
+            let mut single = of(&[longest]);
+            wider.subtract(&single);
+            prop_assert_eq!(&own, &wider);
+            prop_assert_eq!(&wider, &own);
+            single.merge(&own);
+            single.subtract(&of(&[longest]));
+            prop_assert_eq!(&single, &own);
+            prop_assert_eq!(single.quantile(0.9), own.quantile(0.9));
+            prop_assert_eq!(single.count_at_most(1.0), own.count_at_most(1.0));
+            prop_assert_eq!(single.deviation(), own.deviation());
         }
     }
 }

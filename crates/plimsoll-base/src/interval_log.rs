@@ -18,7 +18,7 @@ pub fn header(remark: &str) -> String {
 pub fn line(tag: Option<&str>, start_s: f64, length_s: f64, histogram: &TimeHistogram) -> String {
     let tag = tag.map_or_else(String::new, |tag| format!("Tag={tag},"));
     let max_ms = histogram.max().unwrap_or(0.0) * 1e3;
-    let encoded = histogram.encode();
+    let encoded = histogram.encode_for_log();
     format!("{tag}{start_s:.3},{length_s:.3},{max_ms:.3},{encoded}\n")
 }
 
