@@ -19,6 +19,7 @@ pub mod peers;
 pub mod port;
 pub mod process;
 pub mod runner;
+pub mod sizes;
 pub mod terminal;
 pub mod wait;
 pub mod witness;

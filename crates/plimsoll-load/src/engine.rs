@@ -82,7 +82,10 @@ pub(crate) async fn run_shard(
     let seats = partition.seats(thread);
     let begun = partition.begun(thread);
     let shard_state = Rc::new(open_stage(shard, &seats).map_err(ShardError::Timer)?);
-    let user = |slot: usize| User::new(Rc::clone(&shard_state), slot, seats[slot]).run();
+    let user = |slot: usize| {
+        let mut user = User::new(Rc::clone(&shard_state), slot, seats[slot]);
+        async move { user.run().await }
+    };
     shard_state.started().await;
     let mut users = JoinSet::new();
     for slot in 0..begun {

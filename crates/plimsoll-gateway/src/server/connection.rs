@@ -249,3 +249,27 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_testbed::sizes;
+
+    #[test]
+    fn a_connection_is_small() {
+        let bytes = sizes::of_future(|(shard, stream, accepted, place)| {
+            serve(shard, stream, accepted, place)
+        });
+        let bytes = bytes + size_of::<Client>();
+        assert!(bytes <= 2_000, "{bytes}");
+    }
+
+    #[test]
+    fn an_exchange_is_small() {
+        fn bytes_of<'a, F: Future>(_: impl FnOnce(&'a Shard, &'a mut Client) -> F) -> usize {
+            size_of::<F>()
+        }
+        let bytes = bytes_of(exchange::serve);
+        assert!(bytes <= 3_400, "{bytes}");
+    }
+}

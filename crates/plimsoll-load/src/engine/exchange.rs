@@ -84,7 +84,7 @@ pub(super) async fn exchange(
         let mut receiving = pin!(async {
             responses.first_byte().await?;
             progress.reached(Point::Head);
-            let rest = receive(responses, &mut body_bytes, kept, progress);
+            let rest = pin!(receive(responses, &mut body_bytes, kept, progress));
             progress.rest(clock, rest).await
         });
         poll_fn(|context| {

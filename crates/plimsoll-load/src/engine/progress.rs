@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Nanos};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 
 /// How far an exchange on an open connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +55,11 @@ impl Progress {
     }
 
     /// Awaits the rest of an answer whose first byte just came. Only if that has to wait is the clock read.
-    pub(super) async fn rest<T>(&self, clock: Clock, rest: impl Future<Output = T>) -> T {
-        let mut rest = pin!(rest);
+    pub(super) async fn rest<T>(
+        &self,
+        clock: Clock,
+        mut rest: Pin<&mut impl Future<Output = T>>,
+    ) -> T {
         poll_fn(|context| {
             let polled = rest.as_mut().poll(context);
             if polled.is_pending() && self.first_byte.get().is_none() {

@@ -22,7 +22,7 @@ use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
 use std::cell::Cell;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 /// One virtual user's way to the target.
@@ -127,7 +127,8 @@ impl Transport {
             Link::Http1(connection, _) => {
                 connection.begin();
                 let client = &mut connection.client;
-                let exchanged = exchange(client, request, kept, &progress, shard_state.clock);
+                let clock = shard_state.clock;
+                let exchanged = pin!(exchange(client, request, kept, &progress, clock));
                 within(user, &progress, first, until, exchanged).await
             }
             Link::Http2(link) => {
@@ -142,8 +143,8 @@ impl Transport {
                 let exchanged =
                     http2::exchange(sender, form, kept, &progress, shard_state.clock, head);
                 // In a box, because it is large, and most loads are HTTP/1.1.
-                let exchanged = Box::pin(exchanged);
-                let ending = within(user, &progress, first, until, exchanged).await;
+                let mut exchanged = Box::pin(exchanged);
+                let ending = within(user, &progress, first, until, exchanged.as_mut()).await;
                 session.explain(ending)
             }
         }
@@ -362,15 +363,15 @@ fn form(shard_state: &ShardState, request: Request<'_>) -> Option<Form> {
     }
 }
 
-/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last.
+/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last. It is pinned elsewhere,
+/// because an `async fn` keeps its arguments twice.
 async fn within(
     (shard_state, user): (&ShardState, usize),
     progress: &Progress,
     first: Nanos,
     until: Nanos,
-    exchanged: impl Future<Output = Ending>,
+    mut exchanged: Pin<&mut impl Future<Output = Ending>>,
 ) -> Ending {
-    let mut exchanged = pin!(exchanged);
     if first < until {
         let ending = shard_state.within(user, first, exchanged.as_mut()).await;
         if let Some(ending) = ending {

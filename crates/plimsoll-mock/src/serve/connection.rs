@@ -278,14 +278,15 @@ impl Connection<'_> {
         let form = form_of(head, self.shard.drain.has_begun());
         self.ends = form.persistence == Persistence::Close;
         if admin::is_admin(head.path()) {
-            return self.answer_admin(form).await;
+            return Box::pin(self.answer_admin(form)).await;
         }
         if head.framing() != Framing::None {
             self.take_body().await?;
         }
         match self.decide(form) {
             Decision::Done => {}
-            Decision::Stub(pending) => self.carry_out(pending, form).await?,
+            // In a box, as is all that waits for something else than the client: no idle connection has its memory.
+            Decision::Stub(pending) => Box::pin(self.carry_out(pending, form)).await?,
             Decision::Own(answer, delay) => {
                 self.hold_back(delay).await?;
                 self.queue(&answer, form).await?;
@@ -473,5 +474,17 @@ fn form_of(head: &RequestHead, stopping: bool) -> Form {
     Form {
         persistence,
         extent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_testbed::sizes;
+
+    #[test]
+    fn a_connection_is_small() {
+        let bytes = sizes::of_future(|(stream, shard, slot)| serve(stream, shard, slot));
+        assert!(bytes <= 1_500, "{bytes}");
     }
 }

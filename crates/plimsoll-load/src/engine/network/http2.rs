@@ -22,6 +22,7 @@ use plimsoll_base::reason::Reason;
 use plimsoll_http::Stream;
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -170,7 +171,7 @@ pub(in crate::engine) async fn exchange(
         let status = parts.status.as_u16();
         *head = Some(parts);
         progress
-            .rest(clock, receive(body, kept, &mut body_bytes))
+            .rest(clock, pin!(receive(body, kept, &mut body_bytes)))
             .await?;
         Ok::<_, h2::Error>(Outcome::Answered(status))
     };

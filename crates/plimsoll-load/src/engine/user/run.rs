@@ -15,7 +15,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(10);
 
 impl User {
     /// Carries out iterations until there are no more.
-    pub(in crate::engine) async fn run(mut self) {
+    pub(in crate::engine) async fn run(&mut self) {
         let shard_state = self.shard_state();
         match &shard_state.rounds[self.seat().scenario] {
             Rounds::Given => self.run_given(&shard_state).await,
@@ -105,4 +105,17 @@ enum Work {
     Over,
     /// With the load.
     Dismissed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_testbed::sizes;
+
+    #[test]
+    fn a_user_is_small() {
+        let run = |user: &'static mut User| user.run();
+        let bytes = size_of::<User>() + sizes::of_future(run);
+        assert!(bytes <= 2_300, "{bytes}");
+    }
 }
