@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 
 /// Idle connections that nginx and HAProxy keep, unless they have more clients.
 const POOL: u32 = 64;
-/// Default of our gateway: idle connections, and exchanges under way.
-const IDLE: u32 = 256;
+/// Default of our gateway: exchanges under way, and so idle connections.
 const PENDING: u32 = 1_024;
 
 /// An upstream behind a proxy.
@@ -35,7 +34,6 @@ impl Upstream {
         template
             .replace("@upstream@", &self.address.to_string())
             .replace("@pool@", &at_least(POOL))
-            .replace("@idle@", &at_least(IDLE))
             .replace("@pending@", &at_least(PENDING))
     }
 }
@@ -52,11 +50,11 @@ mod tests {
                 address,
                 connections,
             };
-            let filled = upstream.fill("@upstream@ @pool@ @idle@ @pending@");
+            let filled = upstream.fill("@upstream@ @pool@ @pending@");
             assert_eq!(filled, expected);
         };
-        check(50, "127.0.0.1:80 64 256 1024");
-        check(1_000, "127.0.0.1:80 1000 1000 1024");
-        check(5_000, "127.0.0.1:80 5000 5000 5000");
+        check(50, "127.0.0.1:80 64 1024");
+        check(1_000, "127.0.0.1:80 1000 1024");
+        check(5_000, "127.0.0.1:80 5000 5000");
     }
 }
