@@ -175,7 +175,7 @@ impl TimeHistogram {
     /// Reads what [`Self::encode`] or [`Self::encode_for_log`] wrote.
     ///
     /// # Errors
-    /// [`DecodeError`] when the text is not base64 of a V2 histogram.
+    /// [`DecodeError`] when the text is not base64 of a V2 histogram, or one of its times is above an hour.
     pub fn decode(text: &str) -> Result<Self, DecodeError> {
         let bytes = STANDARD
             .decode(text)
@@ -183,6 +183,9 @@ impl TimeHistogram {
         let read: Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|e| DecodeError(e.to_string()))?;
+        if read.lowest_equivalent(read.max()) > HIGHEST_US {
+            return Err(DecodeError("a time above an hour".to_owned()));
+        }
         let mut own = Self::default();
         own.0.add(read).map_err(|e| DecodeError(e.to_string()))?;
         Ok(own)
@@ -263,6 +266,17 @@ mod tests {
         let histogram = of(&[0, u64::MAX]);
         assert_eq!(histogram.count(), 2);
         assert!(histogram.max().unwrap() > 3590.0);
+    }
+
+    #[test]
+    fn the_longest_time_is_read_back_and_a_longer_one_refused() {
+        let longest = of(&[1, u64::MAX]);
+        for encoded in [longest.encode(), longest.encode_for_log()] {
+            assert_eq!(TimeHistogram::decode(&encoded).unwrap(), longest);
+        }
+        let mut foreign = Histogram::new(DIGITS).unwrap();
+        foreign.record(2 * HIGHEST_US).unwrap();
+        assert!(TimeHistogram::decode(&encode(&foreign)).is_err());
     }
 
     proptest! {
