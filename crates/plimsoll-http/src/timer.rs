@@ -2,7 +2,7 @@
 
 mod delays;
 
-pub use delays::DelayTimer;
+pub use delays::{Delay, DelayTimer};
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,

@@ -15,7 +15,7 @@ use crate::reloading::generation::Blueprint;
 use crate::reloading::reload::Asked;
 use guard::Guard;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_http::pages::{self, Page};
+use plimsoll_http::pages::{self, Page, Terms};
 use plimsoll_http::{Drain, Listener, RequestHead, accept};
 use plimsoll_records::Counts;
 use plimsoll_secrets::Figures;
@@ -30,8 +30,11 @@ use tokio::task::JoinSet;
 
 /// Admin connections at a time; further ones wait to be accepted.
 const CONNECTIONS: usize = 32;
-/// How long an admin client may take over a request or be idle.
-const IDLE: Duration = Duration::from_secs(30);
+/// An admin client sends no body.
+const TERMS: Terms = Terms {
+    patience: Duration::from_secs(30),
+    body_bytes: 0,
+};
 /// How long clients that were taken have for their answers when no others are taken any more.
 const LEAVING: Duration = Duration::from_secs(5);
 
@@ -101,11 +104,11 @@ impl Admin {
     fn answer(&self, client: TcpStream, drain: Rc<Drain>) -> impl Future<Output = ()> + 'static {
         let (guard, sources) = (self.guard.clone(), Arc::clone(&self.sources));
         async move {
-            let answer = async move |head: &RequestHead| match guard.check(head) {
+            let answer = async move |head: &RequestHead, _: &[u8]| match guard.check(head) {
                 Some(refusal) => refusal,
                 None => page(head, &sources).await,
             };
-            pages::serve(client, IDLE, &drain, answer).await;
+            pages::serve(client, TERMS, &drain, answer).await;
         }
     }
 }
@@ -127,9 +130,9 @@ async fn page(head: &RequestHead, sources: &Sources) -> Page {
 }
 
 fn refusal(status: u16, message: &str) -> Page {
-    Page {
+    Page::new(
         status,
-        content_type: "application/json",
-        body: serde_json::json!({ "error": message, "status": status }).to_string() + "\n",
-    }
+        "application/json",
+        serde_json::json!({ "error": message, "status": status }).to_string() + "\n",
+    )
 }

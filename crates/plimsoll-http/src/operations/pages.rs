@@ -1,10 +1,11 @@
 //! Small pages over one connection: what an endpoint for operators needs, with a deadline for everything that its client does.
 
 use crate::codec::encode;
-use crate::codec::head::{Framing, RequestHead};
+use crate::codec::error::ReadError;
+use crate::codec::head::RequestHead;
 use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
-use crate::deadline::Watch;
+use crate::deadline::{Elapsed, Watch};
 use crate::drain::Drain;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -17,24 +18,77 @@ pub struct Page {
     pub status: u16,
     /// `Content-Type`.
     pub content_type: &'static str,
+    /// Further fields.
+    pub fields: Vec<(&'static str, String)>,
     /// The whole body; for HEAD its length is said.
     pub body: String,
 }
 
-/// Answers requests of one client until it closes, sends a body, breaks the protocol, or lets `patience` pass over a request, over its
-/// answer or between two; making the answer may take as long as it takes. Nothing is to be cached.
+impl Page {
+    /// A page without further fields.
+    #[must_use]
+    pub fn new(status: u16, content_type: &'static str, body: String) -> Self {
+        Self {
+            status,
+            content_type,
+            fields: Vec::new(),
+            body,
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>, keep: bool, to_head: bool) {
+        encode::status_line(out, self.status, None);
+        if self.status != NO_CONTENT {
+            encode::field(out, "Content-Type", self.content_type);
+            encode::content_length(out, self.body.len() as u64);
+        }
+        encode::field(out, "Cache-Control", "no-store");
+        for (name, value) in &self.fields {
+            encode::field(out, name, value);
+        }
+        if !keep {
+            encode::field(out, "Connection", "close");
+        }
+        encode::end_head(out);
+        if !to_head && self.status != NO_CONTENT {
+            out.extend_from_slice(self.body.as_bytes());
+        }
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The status of an answer that has no body, and says no length (RFC 9110 §8.6).
+const NO_CONTENT: u16 = 204;
+
+/// Limits of a client.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// How long it may take over a request, over its answer, and between two.
+    pub patience: Duration,
+    /// The most bytes that the body of a request may have.
+    pub body_bytes: u64,
+}
+
+/// Answers requests of one client, each with its body, until it closes, breaks the protocol, or its [`Terms`]; making the answer may take
+/// as long as it takes. Nothing is to be cached.
 ///
 /// When `drain` begins, a client that was answered and has not asked again is let go of; any other is still answered, once.
 pub async fn serve(
     stream: TcpStream,
-    patience: Duration,
+    terms: Terms,
     drain: &Drain,
-    answer: impl AsyncFn(&RequestHead) -> Page,
+    answer: impl AsyncFn(&RequestHead, &[u8]) -> Page,
 ) {
+    let Terms {
+        patience,
+        body_bytes,
+    } = terms;
     let limits = Limits {
-        body_bytes: 0,
+        body_bytes,
         ..Limits::default()
     };
+    let mut body = Vec::new();
     let mut connection = TcpServer::from_stream(stream, limits);
     let mut watch = Watch::new(Instant::now() + patience);
     let mut answered = false;
@@ -45,30 +99,59 @@ pub async fn serve(
             request = watch.until(|| deadline, connection.requests.next_head()) => request,
             () = drain.begins(), if answered => return,
         };
-        let Ok(Ok(true)) = request else { return };
-        let head = connection.requests.head();
-        let page = answer(head).await;
-        let keep = head.keep_alive() && head.framing() == Framing::None && !drain.has_begun();
-        let to_head = head.method() == "HEAD";
-        let out = connection.output.buffer();
-        encode::status_line(out, page.status, None);
-        encode::field(out, "Content-Type", page.content_type);
-        encode::field(out, "Cache-Control", "no-store");
-        encode::content_length(out, page.body.len() as u64);
+        let request = match request {
+            Ok(Ok(true)) => {
+                body.clear();
+                let whole = read_body(&mut connection, &mut body);
+                watch.until(|| deadline, whole).await
+            }
+            Ok(Ok(false)) => return,
+            Ok(Err(error)) => Ok(Err(error)),
+            Err(Elapsed) => Err(Elapsed),
+        };
+        let (page, keep, to_head) = match request {
+            Ok(Ok(())) => {
+                let head = connection.requests.head();
+                let page = answer(head, &body).await;
+                let keep = head.keep_alive() && !drain.has_begun();
+                (page, keep, head.method() == "HEAD")
+            }
+            Ok(Err(ReadError::Protocol(error))) => {
+                let page = Page::new(error.status(), TEXT, format!("{error}\n"));
+                (page, false, false)
+            }
+            Ok(Err(ReadError::Closed | ReadError::Io(_))) | Err(Elapsed) => return,
+        };
+        page.encode(connection.output.buffer(), keep, to_head);
         if !keep {
-            encode::field(out, "Connection", "close");
-        }
-        encode::end_head(out);
-        if !to_head {
-            out.extend_from_slice(page.body.as_bytes());
+            // A client that still sends gets to read the answer, too.
+            let closed = match connection.has_unread() {
+                true => connection.linger(&mut watch).await,
+                false => connection.close(&mut watch).await,
+            };
+            if !closed {
+                connection.reset();
+            }
+            return;
         }
         let deadline = Instant::now() + patience;
         let flushed = watch.until(|| deadline, connection.output.flush()).await;
-        if !keep || !matches!(flushed, Ok(Ok(()))) {
+        if !matches!(flushed, Ok(Ok(()))) {
             return;
         }
         answered = true;
     }
+}
+
+/// Reads the body of the request whose head came last.
+async fn read_body(connection: &mut TcpServer, body: &mut Vec<u8>) -> Result<(), ReadError> {
+    if connection.requests.head().expects_continue() {
+        let out = connection.output.buffer();
+        encode::status_line(out, 100, None);
+        encode::end_head(out);
+        connection.output.flush().await?;
+    }
+    connection.requests.read_body(body).await
 }
 
 #[cfg(test)]
@@ -77,18 +160,22 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
+    const TERMS: Terms = Terms {
+        patience: Duration::from_secs(5),
+        body_bytes: 10,
+    };
+
     /// The bytes that a client gets that sends `requests` and waits for the end.
     async fn answers(requests: &str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = async {
             let (stream, _) = listener.accept().await.unwrap();
-            let page = async |head: &RequestHead| Page {
-                status: 200,
-                content_type: "text/plain",
-                body: format!("{}\n", head.path()),
+            let page = async |head: &RequestHead, body: &[u8]| {
+                let body = format!("{}{}\n", head.path(), String::from_utf8_lossy(body));
+                Page::new(200, "text/plain", body)
             };
-            serve(stream, Duration::from_secs(5), &Drain::default(), page).await;
+            serve(stream, TERMS, &Drain::default(), page).await;
         };
         let client = async {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -111,6 +198,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn bodies_are_read_up_to_a_limit() {
+        let post = |length: usize| {
+            let body = "x".repeat(length);
+            format!("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{body}")
+        };
+        let end = "GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let text = answers(&(post(10) + end)).await;
+        assert!(
+            text.contains("\r\n\r\n/axxxxxxxxxx\nHTTP/1.1 200"),
+            "{text}"
+        );
+        let text = answers(&(post(11) + end)).await;
+        assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
+        assert!(text.contains("Connection: close"), "{text}");
+        assert!(!text.contains("/b"), "{text}");
+    }
+
+    #[tokio::test]
     async fn head_has_a_length_and_no_body() {
         let text = answers("HEAD /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
         assert!(text.to_lowercase().contains("content-length: 3\r\n"));
@@ -126,12 +231,8 @@ mod tests {
         let mut late = TcpStream::connect(address).await.unwrap();
         let late_served = listener.accept().await.unwrap().0;
         let drain = Drain::default();
-        let page = async |_: &RequestHead| Page {
-            status: 200,
-            content_type: "text/plain",
-            body: "here".to_owned(),
-        };
-        let patience = Duration::from_secs(60);
+        let page =
+            async |_: &RequestHead, _: &[u8]| Page::new(200, "text/plain", "here".to_owned());
         let clients = async {
             let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
             idle.write_all(request).await.unwrap();
@@ -149,8 +250,8 @@ mod tests {
             assert!(text.ends_with("Connection: close\r\n\r\nhere"), "{text}");
         };
         tokio::join!(
-            serve(idle_served, patience, &drain, page),
-            serve(late_served, patience, &drain, page),
+            serve(idle_served, TERMS, &drain, page),
+            serve(late_served, TERMS, &drain, page),
             clients,
         );
     }
@@ -162,8 +263,8 @@ mod tests {
         let (client, accepted) = tokio::join!(client, listener.accept());
         let stream = accepted.unwrap().0;
         let start = Instant::now();
-        let page = async |_: &RequestHead| unreachable!("nothing was asked");
-        serve(stream, Duration::from_secs(5), &Drain::default(), page).await;
+        let page = async |_: &RequestHead, _: &[u8]| unreachable!("nothing was asked");
+        serve(stream, TERMS, &Drain::default(), page).await;
         assert_eq!(start.elapsed().as_secs(), 5);
         drop(client);
     }

@@ -9,7 +9,10 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -39,6 +42,19 @@ struct Waiting {
     wake: oneshot::Sender<()>,
 }
 
+/// A wait for a moment; see [`DelayTimer::delay`].
+#[derive(Debug)]
+pub struct Delay(oneshot::Receiver<()>);
+
+impl Future for Delay {
+    type Output = io::Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let woken = Pin::new(&mut self.0).poll(context);
+        woken.map_err(|_| io::Error::other("the shard's timer has ended"))
+    }
+}
+
 impl DelayTimer {
     /// A timer; to be made inside the shard's runtime.
     ///
@@ -60,17 +76,16 @@ impl DelayTimer {
     /// # Errors
     /// When that has ended.
     pub async fn sleep_until(&self, deadline: Instant) -> io::Result<()> {
-        self.enqueue(deadline)
-            .await
-            .map_err(|_| io::Error::other("the shard's timer has ended"))
+        self.delay(deadline).await
     }
 
-    fn enqueue(&self, deadline: Instant) -> oneshot::Receiver<()> {
+    /// Like [`Self::sleep_until`], for who keeps the wait and is polled for other reasons, too.
+    pub fn delay(&self, deadline: Instant) -> Delay {
         let (wake, woken) = oneshot::channel();
         let mut queue = self.queue.borrow_mut();
         queue.waiting.push(Waiting { deadline, wake });
         self.arm(&mut queue);
-        woken
+        Delay(woken)
     }
 
     /// Wakes what is due, for ever.

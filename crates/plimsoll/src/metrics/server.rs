@@ -3,7 +3,7 @@
 use super::read;
 use crate::exit::Failure;
 use plimsoll_http::authority::names_loopback;
-use plimsoll_http::pages::{self, Page};
+use plimsoll_http::pages::{self, Page, Terms};
 use plimsoll_http::{Drain, Listener, RequestHead, accept};
 use plimsoll_report::live::{Totals, prometheus};
 use std::convert::Infallible;
@@ -11,8 +11,11 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// How long a client may take over a request, over reading its answer, or be idle.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// A client sends no body.
+const TERMS: Terms = Terms {
+    patience: Duration::from_secs(15),
+    body_bytes: 0,
+};
 /// Clients at a time; further ones wait to be accepted.
 const CLIENTS: usize = 8;
 
@@ -54,7 +57,7 @@ impl Server {
                     accept(&listener).await.map(|stream| (stream, slot))
                 } => match accepted {
                     Ok((stream, slot)) => clients.push(Box::pin(async move {
-                        pages::serve(stream, PATIENCE, drain, async |head: &RequestHead| self.answer(head, totals)).await;
+                        pages::serve(stream, TERMS, drain, async |head: &RequestHead, _: &[u8]| self.answer(head, totals)).await;
                         drop(slot);
                     })),
                     Err(_) => return std::future::pending().await,
@@ -69,11 +72,11 @@ impl Server {
             return refusal;
         }
         match (head.method(), head.path()) {
-            ("GET" | "HEAD", "/metrics") => Page {
-                status: 200,
-                content_type: prometheus::CONTENT_TYPE,
-                body: prometheus::render(&read(totals, Totals::families)),
-            },
+            ("GET" | "HEAD", "/metrics") => Page::new(
+                200,
+                prometheus::CONTENT_TYPE,
+                prometheus::render(&read(totals, Totals::families)),
+            ),
             (_, "/metrics") => plain(405, "only GET and HEAD"),
             _ => plain(404, "there is /metrics"),
         }
@@ -90,11 +93,7 @@ impl Server {
 }
 
 fn plain(status: u16, why: &str) -> Page {
-    Page {
-        status,
-        content_type: "text/plain; charset=utf-8",
-        body: format!("{why}\n"),
-    }
+    Page::new(status, "text/plain; charset=utf-8", format!("{why}\n"))
 }
 
 /// Clients under way, owned by who serves them: when it is dropped, so are they.

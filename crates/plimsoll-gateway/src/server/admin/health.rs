@@ -10,9 +10,9 @@ pub(super) fn page(sources: &Sources) -> Page {
     } else {
         (200, "ok")
     };
-    Page {
+    Page::new(
         status,
-        content_type: "application/json",
-        body: serde_json::json!({ "status": word }).to_string() + "\n",
-    }
+        "application/json",
+        serde_json::json!({ "status": word }).to_string() + "\n",
+    )
 }

@@ -53,11 +53,7 @@ pub(super) fn page(sources: &Sources) -> Page {
         &shard.upstream_time
     });
     phases(&mut text, sources, &generation);
-    Page {
-        status: 200,
-        content_type: CONTENT_TYPE,
-        body: text.finish(),
-    }
+    Page::new(200, CONTENT_TYPE, text.finish())
 }
 
 /// Nothing, where no secret is kept.

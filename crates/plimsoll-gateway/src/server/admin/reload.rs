@@ -30,9 +30,5 @@ fn loaded_page(loaded: &Loaded) -> Page {
         "generation": loaded.generation,
         "opened": opened.collect::<serde_json::Map<_, _>>(),
     });
-    Page {
-        status: 200,
-        content_type: "application/json",
-        body: body.to_string() + "\n",
-    }
+    Page::new(200, "application/json", body.to_string() + "\n")
 }
