@@ -38,6 +38,8 @@ pub enum Stream {
     Refreshes = 15,
     /// Ids of traces and spans.
     Traces = 16,
+    /// On which connections toxics work, and how.
+    Toxics = 17,
 }
 
 /// A short deterministic sequence of random values for one key.

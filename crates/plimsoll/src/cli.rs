@@ -1,8 +1,8 @@
 //! The command line: what there is to say, and who handles it.
 
 use crate::commands::{
-    compare, diagnose, doctor, gateway, generator, hey, history, import, init, load, mock, report,
-    run as run_experiment, schema, shim, validate,
+    compare, diagnose, doctor, fault, gateway, generator, hey, history, import, init, load, mock,
+    report, run as run_experiment, schema, shim, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -29,6 +29,7 @@ enum Command {
     Init(init::Args),
     Mock(Box<mock::Args>),
     Gateway(gateway::Args),
+    Fault(fault::Args),
     Report(report::Args),
     Compare(compare::Args),
     History(history::Args),
@@ -45,7 +46,8 @@ enum Command {
 /// Parses the arguments, runs the subcommand, prints its failure and gives the exit code.
 #[must_use]
 pub fn run() -> ExitCode {
-    let result = match Cli::parse().command {
+    let words = fault::with_two_dashes(std::env::args_os());
+    let result = match Cli::parse_from(words).command {
         Command::Run(args) => run_experiment::run(args),
         Command::Load(args) => load::run(*args),
         Command::Hey(args) => hey::run(args),
@@ -53,6 +55,7 @@ pub fn run() -> ExitCode {
         Command::Init(args) => init::run(args),
         Command::Mock(args) => mock::run(*args),
         Command::Gateway(args) => gateway::run(args),
+        Command::Fault(args) => fault::run(args),
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
         Command::History(args) => history::run(args),

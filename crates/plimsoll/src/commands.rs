@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod diagnose;
 pub mod doctor;
+pub mod fault;
 pub mod fields;
 pub mod gateway;
 pub mod generator;

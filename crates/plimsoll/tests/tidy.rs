@@ -22,6 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "base",
             "experiment",
+            "fault",
             "files",
             "gateway",
             "http",
@@ -37,6 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("plimsoll-experiment", &["base", "files", "load", "report"]),
     ("plimsoll-load", &["base", "http"]),
+    ("plimsoll-fault", &["base", "http"]),
     ("plimsoll-mock", &["base", "files", "http", "wiremock"]),
     ("plimsoll-wiremock", &["base", "files", "http"]),
     (

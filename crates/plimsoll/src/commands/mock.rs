@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, default_value_t = 8080)]
     port: u16,
     /// Address to listen on.
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = bind_address)]
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = server::bind_address)]
     bind_address: IpAddr,
     /// Directory with `mappings/` and `__files/` [default: the current one, if it has one of them]
     #[arg(long)]
@@ -143,14 +143,6 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     .map_err(failure)?;
     summary::say(&summary, seed);
     Ok(Ending::Passed)
-}
-
-/// An address, or the name of the loopback interface.
-fn bind_address(text: &str) -> Result<IpAddr, std::net::AddrParseError> {
-    match text {
-        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-        text => text.parse(),
-    }
 }
 
 /// An origin as browsers write it (RFC 6454 §6.2): they send no other form.

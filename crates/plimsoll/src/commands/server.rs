@@ -1,8 +1,8 @@
-//! Shared parts of `plimsoll mock` and `plimsoll gateway`: how they say where they listen, and how many shards they get.
+//! Shared parts of `plimsoll mock`, `plimsoll gateway` and `plimsoll fault`: how they say where they listen, and how many shards they get.
 
 use crate::exit::Failure;
 use crate::out;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// More threads than any host has use for.
 const MOST_SHARDS: usize = 256;
@@ -45,6 +45,14 @@ impl Args {
                 ));
             }
         }
+    }
+}
+
+/// An address, or the name of the loopback interface.
+pub fn bind_address(text: &str) -> Result<IpAddr, std::net::AddrParseError> {
+    match text {
+        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        text => text.parse(),
     }
 }
 

@@ -1,0 +1,41 @@
+//! `GET /plimsoll/turns`: what each proxy has seen of the conversations that it carries, without looking into any protocol.
+
+use super::answer;
+use crate::account::{Account, Count};
+use crate::proxies::{Proxies, Proxy};
+use plimsoll_http::pages::Page;
+use serde_json::{Map, Value, json};
+
+/// All proxies, by name.
+///
+/// A turn is bytes of the client that come after bytes of the server, or first; its time runs from the last of them to the server's first
+/// byte. Where requests overlap on a connection, as in HTTP/2, turns are a lower bound.
+pub fn page(proxies: &Proxies) -> Page {
+    let named = proxies.iter();
+    let named = named.map(|proxy| (proxy.name.to_string(), turns(proxy)));
+    answer::json(200, &named.collect::<Map<_, _>>().into())
+}
+
+fn turns(proxy: &Proxy) -> Value {
+    let sum = |count: fn(&Account) -> &Count| -> u64 {
+        let shards = proxy.accounts.iter();
+        shards.map(|shard| count(shard).get()).sum()
+    };
+    let answered = sum(|account| &account.answered);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean of times needs no 53 bits"
+    )]
+    let mean =
+        (answered > 0).then(|| sum(|account| &account.turn_nanos) as f64 / 1e9 / answered as f64);
+    json!({
+        "turns": sum(|account| &account.turns),
+        "answered": answered,
+        "turn_time_s": mean,
+        "connections": sum(|account| &account.connections),
+        "open": sum(|account| &account.open),
+        "unreachable": sum(|account| &account.unreachable),
+        "turned_away": sum(|account| &account.turned_away),
+        "resets": sum(|account| &account.resets),
+    })
+}

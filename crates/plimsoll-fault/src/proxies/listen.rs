@@ -1,0 +1,76 @@
+//! Where a proxy listens, as the API writes it.
+
+use crate::error::ApiError;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// The `listen` of a proxy without a listener of its own: its clients ask for its upstream by CONNECT.
+pub const BY_CONNECT: &str = "connect";
+
+/// A place to listen, resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At an address.
+    At(SocketAddr),
+    /// Nowhere; clients come by CONNECT.
+    ByConnect,
+}
+
+impl Place {
+    /// As the API says it.
+    pub fn text(self) -> String {
+        match self {
+            Self::At(address) => address.to_string(),
+            Self::ByConnect => BY_CONNECT.to_owned(),
+        }
+    }
+}
+
+/// The place that `listen` names: `host:port`, or `:port` for all of this machine's addresses. Where Toxiproxy takes nothing at all for any
+/// port of all addresses, this takes it for any port of loopback.
+///
+/// # Errors
+/// It has no port, or its host has no address.
+pub async fn place(listen: &str) -> Result<Place, ApiError> {
+    if listen == BY_CONNECT {
+        return Ok(Place::ByConnect);
+    }
+    if listen.is_empty() {
+        return Ok(Place::At((Ipv4Addr::LOCALHOST, 0).into()));
+    }
+    let Some((host, port)) = listen.rsplit_once(':') else {
+        return Err(ApiError::listen(listen, "missing port in address"));
+    };
+    if host.is_empty() {
+        let port = port
+            .parse()
+            .map_err(|_| ApiError::listen(listen, "unknown port"))?;
+        return Ok(Place::At((Ipv6Addr::UNSPECIFIED, port).into()));
+    }
+    let found = tokio::net::lookup_host(listen).await;
+    let found = found.map_err(|error| ApiError::listen(listen, error))?;
+    let address = found.min_by_key(SocketAddr::is_ipv6);
+    let address = address.ok_or_else(|| ApiError::listen(listen, "no suitable address"))?;
+    Ok(Place::At(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn places_are_resolved() {
+        for (listen, expected) in [
+            ("", "127.0.0.1:0"),
+            ("localhost:7070", "127.0.0.1:7070"),
+            ("[::]:18080", "[::]:18080"),
+            (":18080", "[::]:18080"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+            ("connect", "connect"),
+        ] {
+            assert_eq!(place(listen).await.unwrap().text(), expected, "{listen}");
+        }
+        for wrong in ["local373", "localhost:", ":http", "localhost:99999"] {
+            assert_eq!(place(wrong).await.unwrap_err().status, 500, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `latency`: every piece is let go of some time after it arrived, in order.
+
+use super::{Kind, Next, Passage, milliseconds};
+use crate::passage::Content;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A delay of `latency` ± `jitter` milliseconds, uniform and not rounded. It is a delay line: pieces wait at the same time.
+#[derive(Debug, Default, Clone)]
+pub struct Latency {
+    latency: i64,
+    jitter: i64,
+}
+
+/// The delay line of one connection.
+#[derive(Debug)]
+pub struct Line {
+    /// When the last piece was due: none overtakes another.
+    last: Instant,
+    /// The place of the first piece's delay within the jitter, from −1 to 1, once it is drawn.
+    drawn: Option<f64>,
+}
+
+impl Latency {
+    fn delay(&self, drawn: f64) -> Duration {
+        let jitter = milliseconds(self.jitter).as_secs_f64() * drawn;
+        let delay = milliseconds(self.latency).as_secs_f64() + jitter;
+        Duration::try_from_secs_f64(delay).unwrap_or_default()
+    }
+}
+
+impl Kind for Latency {
+    const NAME: &'static str = "latency";
+    const ROOM: usize = 1024;
+    type State = Line;
+
+    fn attributes(&mut self) -> Vec<(&'static str, &mut i64)> {
+        vec![("latency", &mut self.latency), ("jitter", &mut self.jitter)]
+    }
+
+    fn begin(&self, now: Instant) -> Line {
+        Line {
+            last: now,
+            drawn: None,
+        }
+    }
+
+    fn advance(&self, line: &mut Line, passage: &mut Passage<'_>) -> Next {
+        while passage.has_room()
+            && let Some(first) = passage.queue.front()
+        {
+            let due = match first.content {
+                Content::Data(_) => {
+                    let drawn = *line
+                        .drawn
+                        .get_or_insert_with(|| 2.0 * passage.draw.unit() - 1.0);
+                    line.last.max(first.arrived + self.delay(drawn))
+                }
+                Content::End | Content::Reset | Content::Cut => line.last.max(first.arrived),
+            };
+            if due > passage.now {
+                return Next::At(due);
+            }
+            line.drawn = None;
+            line.last = due;
+            passage.let_go(due);
+        }
+        Next::Idle
+    }
+}
