@@ -13,6 +13,7 @@ mod interval;
 mod order;
 mod response_times;
 mod sample;
+pub mod sensitivity;
 mod share;
 mod student;
 mod trend;
