@@ -59,7 +59,17 @@ impl ApiError {
         Self::new(400, message)
     }
 
-    /// The system, or an address, does not let us.
+    /// The system does not let us listen there, in the words of Go.
+    pub fn bind(listen: &str, error: &io::Error) -> Self {
+        let text = error.to_string();
+        let words = text
+            .split_once(" (os error")
+            .map_or(&*text, |(words, _)| words);
+        let words = words.to_lowercase();
+        Self::listen(listen, format_args!("bind: {words}"))
+    }
+
+    /// The address is none.
     pub fn listen(listen: &str, why: impl std::fmt::Display) -> Self {
         Self::new(500, format!("listen tcp {listen}: {why}"))
     }

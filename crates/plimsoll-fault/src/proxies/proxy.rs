@@ -93,7 +93,7 @@ impl Proxy {
         id: ProxyId,
         place: Place,
     ) -> Result<(), ApiError> {
-        let failed = |error: io::Error| ApiError::listen(&place.text(), error);
+        let failed = |error: io::Error| ApiError::bind(&place.text(), &error);
         let listener = match place {
             Place::At(address) => Some(Listener::bind(address).map_err(failed)?),
             Place::ByConnect => None,

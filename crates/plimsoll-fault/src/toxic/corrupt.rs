@@ -84,14 +84,18 @@ mod tests {
         let corrupt = Corrupt {
             per_million: 10_000,
         };
-        let mut draw = Draw::new(3, Stream::Toxics, 0);
-        let mut left = None;
-        let spoilt: usize = (0..1_000)
-            .map(|_| corrupt.spoil(&mut left, &Bytes::from_static(&[0; 1_000]), &mut draw))
-            .map(|bytes| bytes.iter().filter(|byte| **byte != 0).count())
+        let spoilt: usize = (0..10)
+            .map(|seed| {
+                let mut draw = Draw::new(seed, Stream::Toxics, 0);
+                let mut left = None;
+                let pieces = (0..1_000)
+                    .map(|_| corrupt.spoil(&mut left, &Bytes::from_static(&[0; 1_000]), &mut draw));
+                let flipped = |bytes: Bytes| bytes.iter().filter(|byte| **byte != 0).count();
+                pieces.map(flipped).sum::<usize>()
+            })
             .sum();
-        // 10,000 are expected of a million; 3.3 standard deviations are 330.
-        assert!((9_670..10_330).contains(&spoilt), "{spoilt}");
+        // 100,000 are expected of ten million; 3.3 standard deviations are 1,040.
+        assert!((98_960..101_040).contains(&spoilt), "{spoilt}");
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! Clients that ask for a server by CONNECT.
+
+use crate::serving::{Serving, config, connect, echo, echoed, rest};
+use plimsoll_fault::FaultConfig;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+fn serving(allow: &[SocketAddr]) -> Serving {
+    Serving::with(FaultConfig {
+        connect: Some("127.0.0.1:0".parse().unwrap()),
+        allow: allow.iter().map(SocketAddr::to_string).collect(),
+        ..config()
+    })
+}
+
+/// A client that has asked for a server, and the head of the answer.
+fn ask(serving: &Serving, request: &str) -> (TcpStream, String) {
+    let mut client = connect(serving.address("connect"));
+    client.write_all(request.as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        assert_eq!(
+            client.read(&mut byte).unwrap(),
+            1,
+            "{}",
+            head.escape_ascii()
+        );
+        head.extend(byte);
+    }
+    (client, String::from_utf8(head).unwrap())
+}
+
+fn request(server: SocketAddr) -> String {
+    format!("CONNECT {server} HTTP/1.1\r\nHost: {server}\r\n\r\n")
+}
+
+#[test]
+fn a_server_that_is_allowed_is_reached_through_its_toxics() {
+    let server = echo();
+    let serving = serving(&[server]);
+    // What follows the request at once is the server's.
+    let (mut client, head) = ask(&serving, &(request(server) + "early"));
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let mut early = [0; 5];
+    client.read_exact(&mut early).unwrap();
+    assert_eq!(&early, b"early");
+    serving.add(
+        &server.to_string(),
+        r#"{"type": "limit_data", "attributes": {"bytes": 3}}"#,
+    );
+    client.write_all(b"abcdef").unwrap();
+    assert_eq!(rest(&mut client), b"abc");
+}
+
+#[test]
+fn a_proxy_of_the_api_may_be_asked_for_and_no_other_server() {
+    let server = echo();
+    let serving = serving(&[]);
+    let (mut client, head) = ask(&serving, &request(server));
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+    assert!(
+        String::from_utf8(rest(&mut client))
+            .unwrap()
+            .contains("--allow")
+    );
+    let body = format!(r#"{{"name": "s", "listen": "connect", "upstream": "{server}"}}"#);
+    assert_eq!(serving.call("POST", "/proxies", &body).0, 201);
+    let (mut client, _) = ask(&serving, &request(server));
+    assert_eq!(echoed(&mut client, b"hello"), b"hello");
+    serving.call("PATCH", "/proxies/s", r#"{"enabled": false}"#);
+    let (_, head) = ask(&serving, &request(server));
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+}
+
+#[test]
+fn a_server_that_is_away_is_said_to_be() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = nobody.local_addr().unwrap();
+    drop(nobody);
+    let serving = serving(&[server]);
+    let (mut client, head) = ask(&serving, &request(server));
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    assert_eq!(rest(&mut client), b"");
+}
+
+#[test]
+fn nothing_but_connect_is_taken() {
+    let serving = serving(&[]);
+    let (_, head) = ask(
+        &serving,
+        "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n",
+    );
+    assert!(head.starts_with("HTTP/1.1 405 "), "{head}");
+}
