@@ -1,6 +1,6 @@
-"""A small read API with sixteen workers, as an application server has them; standard library only.
+"""A small read API with sixteen workers, as an application server has them, or as many as are asked for; standard library only.
 
-    api.py PORT LOG_URL SECRETS_URL every-request|cached
+    api.py PORT LOG_URL SECRETS_URL every-request|cached [WORKERS]
 
 A worker takes 30 ms for an article. With `every-request` it also asks the secrets API before and calls the log API after, and the caller
 waits for both. With `cached` it keeps the secret for an hour and logs to standard output.
@@ -55,9 +55,9 @@ async def read_message(reader):
 
 
 class Api:
-    def __init__(self, log, secrets, every_request):
+    def __init__(self, log, secrets, every_request, workers):
         self.log, self.secrets, self.every_request = Upstream(log), Upstream(secrets), every_request
-        self.workers = asyncio.Semaphore(WORKERS)
+        self.workers = asyncio.Semaphore(workers)
         self.secret, self.secret_until = None, 0.0
 
     async def answer(self, path):
@@ -89,10 +89,11 @@ class Api:
 
 
 async def main():
-    port, log, secrets, mode = sys.argv[1:]
+    port, log, secrets, mode, *workers = sys.argv[1:]
     if mode not in ("every-request", "cached"):
         sys.exit(f"{mode}: write every-request or cached")
-    api = Api(log, secrets, mode == "every-request")
+    workers = int(workers[0]) if workers else WORKERS
+    api = Api(log, secrets, mode == "every-request", workers)
     server = await asyncio.start_server(api.serve, "127.0.0.1", int(port), backlog=4096)
     async with server:
         await server.serve_forever()

@@ -2,13 +2,16 @@
 
 mod capacity;
 mod levels;
+mod sensitivity;
 
 pub use capacity::Capacity;
 pub use levels::{LevelOrder, Levels, Point};
+pub use sensitivity::{Link, Sensitivity, reached};
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use std::time::Duration;
 
+use super::arm::Arm;
 use super::loader::Loader;
 use super::wire::{CompareWire, LoadWire, MethodMappingWire, MethodWire};
 
@@ -28,6 +31,8 @@ pub enum Method {
     Levels(Levels),
     /// A search of each arm for the rate that it carries.
     Capacity(Capacity),
+    /// Delays of links, one after the other.
+    Sensitivity(Sensitivity),
 }
 
 impl Method {
@@ -65,7 +70,7 @@ pub(super) fn convert(
     if named.is_empty() {
         loader.refuse(
             &at,
-            "names no method: write `measure`, `compare: { baseline: …, blocks: 6 }`, `levels: { rates: [10/s, 50/s], hold: 10s }` or `capacity: { objective: { p99: 200ms }, from: 10/s }`",
+            "names no method: write `measure`, `compare: { baseline: …, blocks: 6 }`, `levels: { rates: [10/s, 50/s], hold: 10s }`, `capacity: { objective: { p99: 200ms }, from: 10/s }` or `sensitivity: { links: all, delays: [0ms, 4ms, 8ms, 14ms, 20ms], hold: 3s }`",
         );
     }
     if let Some(compare) = &mapping.compare {
@@ -77,7 +82,19 @@ pub(super) fn convert(
     if let Some(wire) = &mapping.capacity {
         return Method::Capacity(capacity::convert(loader, wire, warmup, &at.key("capacity")));
     }
+    if let Some(wire) = &mapping.sensitivity {
+        let at = at.key("sensitivity");
+        return Method::Sensitivity(sensitivity::convert(loader, wire, &at));
+    }
     Method::Measure
+}
+
+/// Refuses loads of arms under which the method would say something else.
+pub(super) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
+    if let Method::Sensitivity(wanted) = method {
+        let at = Pointer::root().key("method").key("sensitivity");
+        sensitivity::check(loader, wanted, arms, &at);
+    }
 }
 
 /// Methods that are written, in the order in which they are told.
@@ -87,6 +104,7 @@ fn named(mapping: &MethodMappingWire) -> Vec<&'static str> {
         ("compare", mapping.compare.is_some()),
         ("levels", mapping.levels.is_some()),
         ("capacity", mapping.capacity.is_some()),
+        ("sensitivity", mapping.sensitivity.is_some()),
     ];
     let written = keys.into_iter().filter(|(_, written)| *written);
     written.map(|(key, _)| key).collect()
@@ -100,6 +118,9 @@ pub(super) fn load(wire: Option<&MethodWire>) -> Option<(LoadWire, Pointer)> {
     let at = Pointer::root().key("method");
     if let Some(wire) = &mapping.levels {
         return Some((levels::load(wire)?, at.key("levels")));
+    }
+    if let Some(wire) = &mapping.sensitivity {
+        return Some((sensitivity::load(wire), at.key("sensitivity")));
     }
     let wire = mapping.capacity.as_ref()?;
     Some((capacity::load(wire), at.key("capacity")))

@@ -30,7 +30,10 @@ impl Scope<'_> {
     fn levels(&self) -> Vec<String> {
         match self.method {
             Method::Levels(levels) => levels.points.iter().map(|point| point.name()).collect(),
-            Method::Measure | Method::Compare { .. } | Method::Capacity(_) => Vec::new(),
+            Method::Measure
+            | Method::Compare { .. }
+            | Method::Capacity(_)
+            | Method::Sensitivity(_) => Vec::new(),
         }
     }
 }
@@ -254,10 +257,16 @@ fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
         Method::Capacity(_) if !of_search => Some(format!(
             "`{path}` is of one trial of a search, whose rate is not known before: write `capacity` or `capacity.lower_per_s`"
         )),
-        Method::Measure | Method::Compare { .. } if of_search => Some(format!(
-            "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
-        )),
-        Method::Measure | Method::Compare { .. } | Method::Levels(_) | Method::Capacity(_) => None,
+        Method::Measure | Method::Compare { .. } | Method::Sensitivity(_) if of_search => {
+            Some(format!(
+                "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
+            ))
+        }
+        Method::Measure
+        | Method::Compare { .. }
+        | Method::Levels(_)
+        | Method::Capacity(_)
+        | Method::Sensitivity(_) => None,
     }
 }
 
@@ -268,9 +277,11 @@ fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<Stri
     }
     let metric = metric.path();
     match method {
-        Method::Measure | Method::Levels(_) | Method::Capacity(_) => Some(format!(
-            "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
-        )),
+        Method::Measure | Method::Levels(_) | Method::Capacity(_) | Method::Sensitivity(_) => {
+            Some(format!(
+                "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
+            ))
+        }
         Method::Compare { baseline, .. } if baseline == arm => Some(format!(
             "`{metric}` of the baseline is nothing: write another arm, or another metric"
         )),

@@ -20,8 +20,8 @@ pub use load::{
     StaircaseWire, UserChangeWire, UsersWire,
 };
 pub use method::{
-    CapacityWire, CompareWire, LevelOrderWire, LevelsWire, MeasureWire, MethodMappingWire,
-    MethodWire, ObjectiveWire, ThresholdWire,
+    CapacityWire, CompareWire, LevelOrderWire, LevelsWire, LinksWire, MeasureWire,
+    MethodMappingWire, MethodWire, ObjectiveWire, SensitivityWire, ThresholdWire,
 };
 pub use probe::{ExporterWire, ProbeWayWire, ProbeWire};
 pub use report::ReportWire;
@@ -36,7 +36,7 @@ use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 11] = [
+pub const LATER: [&str; 10] = [
     "agent",
     "availability",
     "fault",
@@ -44,7 +44,6 @@ pub const LATER: [&str; 11] = [
     "http2",
     "locustfile",
     "postgres",
-    "sensitivity",
     "sql",
     "tls",
     "workers",

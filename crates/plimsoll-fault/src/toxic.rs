@@ -3,6 +3,7 @@
 mod bandwidth;
 mod connect_delay;
 mod corrupt;
+mod delay;
 mod latency;
 mod limit_data;
 mod noop;
@@ -133,10 +134,11 @@ impl<K: Kind> Stage for Working<K> {
 
 /// A type of this name with all attributes at 0.
 pub fn effect(type_name: &str) -> Option<Box<dyn Effect>> {
-    let types: [Box<dyn Effect>; 12] = [
+    let types: [Box<dyn Effect>; 13] = [
         Box::new(bandwidth::Bandwidth::default()),
         Box::new(connect_delay::ConnectDelay::default()),
         Box::new(corrupt::Corrupt::default()),
+        Box::new(delay::Delay::default()),
         Box::new(latency::Latency::default()),
         Box::new(limit_data::LimitData::default()),
         Box::new(noop::Noop),

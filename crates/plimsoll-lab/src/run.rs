@@ -93,6 +93,7 @@ pub async fn run(
         breaches: BTreeMap::new(),
         searches: BTreeMap::new(),
         earlier: options.earlier.clone(),
+        delays: BTreeMap::new(),
         absent,
     };
     let ending = carry_out(&mut session, options.warnings).await;

@@ -50,6 +50,10 @@ pub use summary::comparison::{
     Added, Comparison, Difference, DifferenceVerdict, IntervalMethod, Reservation,
 };
 pub use summary::level::LevelSummary;
+pub use summary::link::{
+    Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
+    LinkTurns, Slopes,
+};
 pub use summary::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };

@@ -8,6 +8,7 @@ mod arm;
 mod blocks;
 pub mod drift;
 mod levels;
+mod links;
 mod reading;
 
 use crate::analysis::bottleneck::{self, Case};
@@ -16,13 +17,14 @@ use crate::judgement::threshold::{self, Standing, Threshold};
 use crate::record::metric::{Metric, Reading};
 use crate::record::{
     Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CapacitySummary, Comparison,
-    ComponentSummary, DifferenceVerdict, Effect, LoadModel, MethodName, Ranges, SUMMARY_SCHEMA,
-    Statistic, Summary, ThresholdOutcome, ValidityRow,
+    ComponentSummary, DelayRow, DifferenceVerdict, Effect, LoadModel, MethodName, Ranges,
+    SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
+pub use links::with_slope;
 pub use reading::{FailuresAreJudged, read};
 use std::collections::BTreeMap;
 
@@ -40,6 +42,8 @@ pub enum Method {
     Levels(Vec<Level>),
     /// A search of each arm: what was found, by arm. Its only block is the trial that stands for the lower bound.
     Capacity(BTreeMap<String, Searched>),
+    /// Delays of links: the loads under them, by arm. Its blocks are the loads without any.
+    Sensitivity(BTreeMap<String, Vec<DelayRow>>),
 }
 
 /// Result of an arm's search.
@@ -69,6 +73,7 @@ impl Method {
             Self::Compare { .. } => MethodName::Compare,
             Self::Levels(_) => MethodName::Levels,
             Self::Capacity(_) => MethodName::Capacity,
+            Self::Sensitivity(_) => MethodName::Sensitivity,
         }
     }
 }
@@ -112,6 +117,12 @@ pub fn summarise(
                     summary.capacity = Some(searched.capacity);
                     summary.bottleneck = searched.bottleneck;
                 }
+            }
+            Method::Sensitivity(delayed) => {
+                rows.extend(validity::judge(&merged));
+                let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
+                (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
+                summary.notes.extend(links::notes(own));
             }
         }
         summaries.insert(arm.name.clone(), summary);

@@ -20,20 +20,30 @@ const SAID_BY_METHOD: [&str; 7] = [
     "iterations",
 ];
 
+/// Of these, times.
+const TIMES: [&str; 2] = ["duration", "iterations"];
+
 /// Refuses loads that say what the method says, and scenarios that each have a load of their own.
 pub(super) fn refuse_other_loads(
     loader: &mut Loader<'_>,
     wire: &ExperimentWire,
     by_method: Option<&(LoadWire, Pointer)>,
 ) {
-    let Some((_, method)) = by_method else { return };
+    let Some((load, method)) = by_method else {
+        return;
+    };
     let name = method.to_string();
     let root = Pointer::root();
     let arms = wire.arms.iter().flat_map(|arms| arms.iter());
     let of_arms = arms.map(|(name, _)| root.key("arms").key(name).key("load"));
     let places: Vec<Pointer> = std::iter::once(root.key("load")).chain(of_arms).collect();
     for place in places {
-        for key in SAID_BY_METHOD {
+        // A method that says times alone leaves the rate to the load.
+        let says_rates = load.rate.is_some() || load.users.is_some();
+        for key in SAID_BY_METHOD
+            .iter()
+            .filter(|key| says_rates || TIMES.contains(key))
+        {
             let at = place.key(key);
             if loader.is_written(&at) {
                 let message = format!("is said by `{name}`: remove it here");

@@ -20,9 +20,9 @@ pub enum MethodWire {
 }
 
 /// The words and keys of methods.
-pub const METHODS: [&str; 4] = ["measure", "compare", "levels", "capacity"];
+pub const METHODS: [&str; 5] = ["measure", "compare", "levels", "capacity", "sensitivity"];
 
-/// Exactly one of `measure`, `compare`, `levels` and `capacity`.
+/// Exactly one of `measure`, `compare`, `levels`, `capacity` and `sensitivity`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -32,7 +32,8 @@ pub const METHODS: [&str; 4] = ["measure", "compare", "levels", "capacity"];
         { "required": ["measure"] },
         { "required": ["compare"] },
         { "required": ["levels"] },
-        { "required": ["capacity"] }
+        { "required": ["capacity"] },
+        { "required": ["sensitivity"] }
     ])
 )]
 pub struct MethodMappingWire {
@@ -48,6 +49,9 @@ pub struct MethodMappingWire {
     /// A search of each arm: which rate does it carry within an objective, and what gives way?
     #[deserr(default)]
     pub capacity: Option<CapacityWire>,
+    /// Links between components are delayed one by one: what of it do callers notice, and what would they gain without the dependency?
+    #[deserr(default)]
+    pub sensitivity: Option<SensitivityWire>,
 }
 
 impl<E: DeserializeError> Deserr<E> for MethodWire {
@@ -75,8 +79,12 @@ impl<E: DeserializeError> Deserr<E> for MethodWire {
                 "`capacity` needs its fields: write `capacity: { objective: { p99: 200ms }, from: 10/s }`"
                     .to_owned()
             }
+            "sensitivity" => {
+                "`sensitivity` needs its fields: write `sensitivity: { links: all, delays: [0ms, 4ms, 8ms, 14ms, 20ms], hold: 3s }`"
+                    .to_owned()
+            }
             later if LATER.contains(&later) => format!(
-                "`{later}` is not available in this version: write `measure`, `compare`, `levels` or `capacity`"
+                "`{later}` is not available in this version: write `measure`, `compare`, `levels`, `capacity` or `sensitivity`"
             ),
             other => format!(
                 "unknown method `{other}`: {}",
@@ -184,6 +192,61 @@ pub struct CapacityWire {
     /// move as much. Takes up to half of `budget` more. Default: false.
     #[deserr(default)]
     pub confirm: Option<bool>,
+}
+
+/// Delays of links between components, towards the caller. They take the place of what `load` would say of times; its rate stays.
+#[derive(Debug, Deserr, JsonSchema)]
+#[deserr(deny_unknown_fields)]
+#[schemars(rename = "Sensitivity", deny_unknown_fields)]
+pub struct SensitivityWire {
+    /// Links that are delayed.
+    pub links: LinksWire,
+    /// Delays, ascending from 0; at least four, none beyond a quarter of the timeout.
+    pub delays: Vec<DurationText>,
+    /// Rounds that hold every delay of every link once, in random order. Default: 6.
+    #[deserr(default)]
+    #[schemars(range(min = 2, max = 100))]
+    pub blocks: Option<u32>,
+    /// The measured time of each delay. The warm-up before it is `load.warmup`; default: a fifth of this, at most 5s.
+    pub hold: DurationText,
+}
+
+/// The word `all`, or links as `caller -> dependency`.
+#[derive(Debug)]
+pub enum LinksWire {
+    /// Every reference of one component to another.
+    All,
+    /// These.
+    Named(Vec<String>),
+}
+
+impl<E: DeserializeError> Deserr<E> for LinksWire {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        at: ValuePointerRef<'_>,
+    ) -> Result<Self, E> {
+        match value {
+            Value::String(word) if word == "all" => Ok(Self::All),
+            Value::String(other) => {
+                let msg = format!(
+                    "`{other}` is no choice of links: write `all`, or a list such as `[api -> upstream]`"
+                );
+                let unexpected = ErrorKind::Unexpected { msg };
+                Err(take_cf_content(E::error::<V>(None, unexpected, at)))
+            }
+            list => Vec::deserialize_from_value(list, at).map(Self::Named),
+        }
+    }
+}
+
+impl JsonSchema for LinksWire {
+    fn schema_name() -> Cow<'static, str> {
+        "Links".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "all" }, generator.subschema_for::<Vec<String>>()] })
+    }
 }
 
 /// Limits of a trial: at least one percentile, or `errors`. A rate that is not sustained misses every objective.

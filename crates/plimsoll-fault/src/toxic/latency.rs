@@ -21,6 +21,40 @@ pub struct Line {
     drawn: Option<f64>,
 }
 
+impl Line {
+    /// A line on which nothing waits.
+    pub fn new(now: Instant) -> Self {
+        Self {
+            last: now,
+            drawn: None,
+        }
+    }
+
+    /// Lets go on what has waited for its delay, which may vary with a number from −1 to 1 that is drawn for each piece.
+    pub fn advance(&mut self, passage: &mut Passage<'_>, delay: impl Fn(f64) -> Duration) -> Next {
+        while passage.has_room()
+            && let Some(first) = passage.queue.front()
+        {
+            let due = match first.content {
+                Content::Data(_) => {
+                    let drawn = *self
+                        .drawn
+                        .get_or_insert_with(|| 2.0 * passage.draw.unit() - 1.0);
+                    self.last.max(first.arrived + delay(drawn))
+                }
+                Content::End | Content::Reset | Content::Cut => self.last.max(first.arrived),
+            };
+            if due > passage.now {
+                return Next::At(due);
+            }
+            self.drawn = None;
+            self.last = due;
+            passage.let_go(due);
+        }
+        Next::Idle
+    }
+}
+
 impl Latency {
     fn delay(&self, drawn: f64) -> Duration {
         let jitter = milliseconds(self.jitter).as_secs_f64() * drawn;
@@ -39,32 +73,10 @@ impl Kind for Latency {
     }
 
     fn begin(&self, now: Instant) -> Line {
-        Line {
-            last: now,
-            drawn: None,
-        }
+        Line::new(now)
     }
 
     fn advance(&self, line: &mut Line, passage: &mut Passage<'_>) -> Next {
-        while passage.has_room()
-            && let Some(first) = passage.queue.front()
-        {
-            let due = match first.content {
-                Content::Data(_) => {
-                    let drawn = *line
-                        .drawn
-                        .get_or_insert_with(|| 2.0 * passage.draw.unit() - 1.0);
-                    line.last.max(first.arrived + self.delay(drawn))
-                }
-                Content::End | Content::Reset | Content::Cut => line.last.max(first.arrived),
-            };
-            if due > passage.now {
-                return Next::At(due);
-            }
-            line.drawn = None;
-            line.last = due;
-            passage.let_go(due);
-        }
-        Next::Idle
+        line.advance(passage, |drawn| self.delay(drawn))
     }
 }

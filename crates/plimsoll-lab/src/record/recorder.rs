@@ -9,8 +9,8 @@ use crate::record::rundir::RunDir;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
-    ComponentRow, ComponentSample, EventKind, EventRow, Failures, HostRow, HostStrain, SeriesRow,
-    TrialRow,
+    ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, HostRow, HostStrain,
+    SeriesRow, TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -293,6 +293,14 @@ impl<'a> Recorder<'a> {
     /// [`LabError::Storage`].
     pub fn trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
         self.dir.append_trial(row)
+    }
+
+    /// Records a load under delays.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn delay(&mut self, row: &DelayRow) -> Result<(), LabError> {
+        self.dir.append_delay(row)
     }
 
     fn row(&self, kind: EventKind, message: &str) -> EventRow {

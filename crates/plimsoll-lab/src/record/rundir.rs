@@ -14,7 +14,7 @@ use indexmap::map::Entry;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::interval_log::{header, line};
-use plimsoll_report::record::{EventRow, Manifest, SeriesRow, TrialRow};
+use plimsoll_report::record::{DelayRow, EventRow, Manifest, SeriesRow, TrialRow};
 use serde::Serialize;
 use std::fs;
 use std::io::Write as _;
@@ -35,6 +35,8 @@ const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
 /// The trials of searches: there is such a file where there was one.
 const TRIALS: &str = "trials.jsonl";
+/// The loads under delays: there is such a file where there was one.
+const DELAYS: &str = "delays.jsonl";
 /// Holds the space that the last manifest needs on a disk that is full by then.
 const RESERVE: &str = ".reserve";
 const RESERVE_BYTES: usize = 16 * 1024;
@@ -49,6 +51,7 @@ pub struct RunDir {
     events: Appender,
     /// From the first trial on.
     trials: Option<Appender>,
+    delays: Option<Appender>,
     histograms: IndexMap<String, Appender>,
 }
 
@@ -89,6 +92,7 @@ impl RunDir {
             series: Appender::create(root.join(SERIES))?,
             events: Appender::create(root.join(EVENTS))?,
             trials: None,
+            delays: None,
             histograms: IndexMap::new(),
         };
         dir.write_manifest(manifest)?;
@@ -169,11 +173,15 @@ impl RunDir {
     /// # Errors
     /// [`LabError::Storage`].
     pub fn append_trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
-        let trials = match &mut self.trials {
-            Some(trials) => trials,
-            none => none.insert(Appender::create(self.root.join(TRIALS))?),
-        };
-        trials.append(&json_lines(std::slice::from_ref(row))?)
+        append_row(&mut self.trials, self.root.join(TRIALS), row)
+    }
+
+    /// Adds a load under delays.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_delay(&mut self, row: &DelayRow) -> Result<(), LabError> {
+        append_row(&mut self.delays, self.root.join(DELAYS), row)
     }
 
     /// Adds one interval to the log of that name, an arm's or [`log_apart`]: `start_s` since the run began, `tagged` its histograms by tag.
@@ -234,6 +242,19 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     file.as_file().sync_data().map_err(failed())?;
     file.persist(path).map_err(|error| failed()(error.error))?;
     Ok(())
+}
+
+/// Adds a row to a file that is there once it has one.
+fn append_row<T: Serialize>(
+    file: &mut Option<Appender>,
+    path: PathBuf,
+    row: &T,
+) -> Result<(), LabError> {
+    let file = match file {
+        Some(file) => file,
+        none => none.insert(Appender::create(path)?),
+    };
+    file.append(&json_lines(std::slice::from_ref(row))?)
 }
 
 fn json_lines(rows: &[impl Serialize]) -> Result<Vec<u8>, LabError> {

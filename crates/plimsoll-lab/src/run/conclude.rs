@@ -55,6 +55,7 @@ pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course)
         },
         experiment::Method::Levels(levels) => Method::Levels(levels.named(manifest.seed)),
         experiment::Method::Capacity(_) => Method::Capacity(session.searches.clone()),
+        experiment::Method::Sensitivity(_) => Method::Sensitivity(session.delays.clone()),
     };
     let measured: Vec<ArmBlocks> = session
         .arms

@@ -31,6 +31,7 @@ pub fn of(
             Method::Compare { .. } => MethodName::Compare,
             Method::Levels(_) => MethodName::Levels,
             Method::Capacity(_) => MethodName::Capacity,
+            Method::Sensitivity(_) => MethodName::Sensitivity,
         },
         state: RunState::Running,
         started_at,
@@ -77,7 +78,7 @@ fn load(arm: &Arm, method: &Method) -> String {
             format!("{} levels{order} up to ", levels.points.len())
         }
         Method::Capacity(_) => "searched from ".to_owned(),
-        Method::Measure | Method::Compare { .. } => String::new(),
+        Method::Measure | Method::Compare { .. } | Method::Sensitivity(_) => String::new(),
     };
     let arrivals = format!(
         "{chosen}{}{}",
@@ -85,7 +86,7 @@ fn load(arm: &Arm, method: &Method) -> String {
         connections(&settings.connections)
     );
     let each = match method {
-        Method::Levels(_) | Method::Capacity(_) => " each",
+        Method::Levels(_) | Method::Capacity(_) | Method::Sensitivity(_) => " each",
         Method::Measure | Method::Compare { .. } => "",
     };
     let duration = format!("{}{each}", time(settings.duration));

@@ -5,6 +5,7 @@ mod compare;
 mod levels;
 mod measure;
 mod outlook;
+mod sensitivity;
 
 use crate::error::LabError;
 use crate::load::{self, End, Keeping, LoadSpec, Loaded};
@@ -14,7 +15,9 @@ use crate::topology::component::Topology;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Arm, Experiment, Method};
 use plimsoll_report::record::Breach;
-use plimsoll_report::record::{AbsentArm, ArmBlocks, ArmData, EventKind, LoadRow, TrialRow};
+use plimsoll_report::record::{
+    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, LoadRow, TrialRow,
+};
 use plimsoll_report::summarise::Searched;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,6 +47,8 @@ pub struct Session<'a, 'r> {
     pub searches: BTreeMap<String, Searched>,
     /// Trials of an earlier run that its searches go on from, by arm.
     pub earlier: BTreeMap<String, Vec<TrialRow>>,
+    /// Loads under delays so far, by arm.
+    pub delays: BTreeMap<String, Vec<DelayRow>>,
     /// Arms that were left out.
     pub absent: Vec<AbsentArm>,
 }
@@ -70,6 +75,7 @@ pub async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
         Method::Compare { blocks, .. } => compare::run(session, *blocks).await,
         Method::Levels(levels) => levels::run(session, levels).await,
         Method::Capacity(capacity) => capacity::run(session, capacity).await,
+        Method::Sensitivity(sensitivity) => sensitivity::run(session, sensitivity).await,
     }
 }
 

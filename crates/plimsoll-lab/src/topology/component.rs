@@ -6,6 +6,7 @@
 mod address;
 mod announce;
 mod launch;
+mod links;
 mod ports;
 mod ready;
 mod values;
@@ -13,6 +14,7 @@ mod watched;
 
 pub use address::{Address, Addresses};
 pub(crate) use launch::inherited;
+pub use links::{Links, Passed};
 pub use values::Values;
 use watched::Watched;
 
@@ -25,7 +27,8 @@ use announce::Silence;
 use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_experiment::{
-    CPU_PERIOD, Component, ComponentKind, CpuQuota, Experiment, External, HTTPS, Scheme, Secret,
+    CPU_PERIOD, Component, ComponentKind, CpuQuota, Experiment, External, HTTPS, Method, Scheme,
+    Secret,
 };
 use plimsoll_report::record::ComponentSample;
 use std::collections::BTreeMap;
@@ -84,6 +87,8 @@ pub struct Topology<'a> {
     values: Values<'a>,
     addresses: Addresses,
     running: IndexMap<String, Running>,
+    /// The proxy in links that the experiment delays, once it runs.
+    links: Option<Links>,
 }
 
 impl<'a> Topology<'a> {
@@ -96,6 +101,7 @@ impl<'a> Topology<'a> {
             values,
             addresses: Addresses::default(),
             running: IndexMap::new(),
+            links: None,
         }
     }
 
@@ -117,6 +123,11 @@ impl<'a> Topology<'a> {
         let component = experiment
             .component(name)
             .ok_or_else(|| LabError::Internal(format!("there is no component `{name}`")))?;
+        if let Method::Sensitivity(_) = &experiment.method
+            && self.links.is_none()
+        {
+            self.start_fault_proxy().await?;
+        }
         let log = self.places.logs.join(format!("{name}.log"));
         let running = match &component.kind {
             ComponentKind::External(external) => self.reach(name, external, log).await?,
@@ -126,7 +137,49 @@ impl<'a> Topology<'a> {
             ComponentKind::Command(_) => self.start_command(component, log).await?,
         };
         self.running.insert(name.to_owned(), running);
+        if let (Method::Sensitivity(sensitivity), Some(links)) =
+            (&experiment.method, &mut self.links)
+        {
+            let wanted = &sensitivity.links;
+            links.lead(name, wanted, &mut self.addresses).await?;
+        }
         Ok(())
+    }
+
+    /// Starts the proxy that stands in links.
+    async fn start_fault_proxy(&mut self) -> Result<(), LabError> {
+        let log = self.places.logs.join(format!("{}.log", links::FAULT_PROXY));
+        let spec = launch::fault_proxy(&log, &self.places, &self.values)?;
+        let mut child = self.spawn(links::FAULT_PROXY, &spec).await?;
+        let announced = match announce::wait(&mut child).await {
+            Ok(announced) => announced,
+            Err(silence) => {
+                let reason = silence.to_string();
+                return Err(not_started(links::FAULT_PROXY, child, &reason, &log).await);
+            }
+        };
+        let mut announced = announced.iter();
+        let api = announced.find(|(listener, _)| listener == links::API);
+        let (_, api) =
+            api.ok_or_else(|| LabError::Internal("the fault proxy announced no API".to_owned()))?;
+        self.links = Some(Links::new(api));
+        let running = Running {
+            child: Some(child),
+            log,
+            counters: None,
+            watched: Watched::Below(Sampler::default()),
+        };
+        self.running.insert(links::FAULT_PROXY.to_owned(), running);
+        Ok(())
+    }
+
+    /// The proxy in links that the experiment delays.
+    ///
+    /// # Errors
+    /// [`LabError::Internal`] before anything was started, or where nothing is delayed.
+    pub fn links(&self) -> Result<&Links, LabError> {
+        let links = self.links.as_ref();
+        links.ok_or_else(|| LabError::Internal("no link is led through a proxy".to_owned()))
     }
 
     /// A component that runs already.

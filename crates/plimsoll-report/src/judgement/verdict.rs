@@ -286,6 +286,8 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
         reasons.push(format!("{}; no threshold was set", what_stands(summary)));
         for (name, arm) in &summary.arms {
             reasons.extend(concluded(name, arm));
+            let critical = arm.critical_link.as_ref();
+            reasons.extend(critical.map(|found| format!("{name}: {}", found.sentence)));
             reasons.extend(left_out(summary, name));
         }
     }

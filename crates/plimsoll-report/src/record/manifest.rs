@@ -34,6 +34,8 @@ pub enum MethodName {
     Levels,
     /// A search of each arm for the rate that it carries.
     Capacity,
+    /// Delays of links between components, one after the other.
+    Sensitivity,
 }
 
 /// Facts of one run.

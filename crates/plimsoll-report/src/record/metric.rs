@@ -16,13 +16,14 @@ const GROUP_TIMES: [&str; 2] = ["duration", "cumulated_response_time"];
 /// The times that a group's consist of: whatever reaches these may reach those.
 const OF_GROUP_TIMES: [&str; 2] = ["response_time", "iteration_time"];
 /// Metrics without a value while a load runs.
-const NOT_LIVE: [&str; 8] = [
+const NOT_LIVE: [&str; 9] = [
     "added",
     "capacity",
     "components",
     "in_flight",
     "intended",
     "levels",
+    "links",
     "offered_per_s",
     "seconds",
 ];

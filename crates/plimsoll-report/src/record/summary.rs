@@ -5,6 +5,7 @@ pub(super) mod arm_summary;
 pub(super) mod capacity;
 pub(super) mod comparison;
 pub(super) mod level;
+pub(super) mod link;
 pub(super) mod parts;
 pub(super) mod ranges;
 pub(super) mod verdict;

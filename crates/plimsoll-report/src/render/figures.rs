@@ -2,6 +2,7 @@
 
 pub(super) mod capacity;
 pub(super) mod levels;
+pub(super) mod links;
 
 use super::rates::{self, PerIteration};
 use super::table::Table;

@@ -12,6 +12,7 @@ mod composition;
 mod failures;
 mod groups;
 mod levels;
+mod links;
 mod over_time;
 pub(in crate::render) mod plot;
 mod provenance;
@@ -51,6 +52,7 @@ pub fn render(view: &RunView) -> String {
         (thresholds::section(view))
         (levels::section(view))
         (capacity::section(view))
+        (links::section(view))
         @if view.summary.method != MethodName::Levels {
             (arms::section(view))
             (added::section(view))

@@ -38,7 +38,7 @@ pub fn render(view: &RunView) -> String {
             thresholds(summary).to_markdown()
         ));
     }
-    parts.extend(levels_and_capacity(summary));
+    parts.extend(of_methods(summary));
     if summary.method != MethodName::Levels {
         parts.push(format!(
             "## Arms\n\n{}{}",
@@ -132,8 +132,8 @@ fn bottleneck(summary: &Summary) -> String {
     }
 }
 
-/// Results of the methods `levels` and `capacity`.
-fn levels_and_capacity(summary: &Summary) -> Vec<String> {
+/// Results of the methods `levels`, `capacity` and `sensitivity`.
+fn of_methods(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
         let remarks = figures::levels::remarks(summary);
@@ -143,6 +143,13 @@ fn levels_and_capacity(summary: &Summary) -> Vec<String> {
             .collect();
         let content = [levels.to_markdown(), remarks];
         parts.push(format!("## Levels\n\n{}", content.join("\n").trim_end()) + "\n");
+    }
+    if let Some(links) = figures::links::links(summary) {
+        let answers = figures::links::answers(summary).into_iter();
+        let answers: String = answers
+            .map(|said| format!("- {}\n", escape_markdown(&said)))
+            .collect();
+        parts.push(format!("## Links\n\n{}\n{answers}", links.to_markdown()));
     }
     if let Some(found) = figures::capacity::capacities(summary) {
         parts.push(format!("## Capacity\n\n{}", found.to_markdown()));

@@ -42,6 +42,7 @@ pub fn render_within(view: &RunView, width: usize) -> String {
         validity(&summary.validity),
     ];
     parts.extend(levels(summary, width));
+    parts.extend(links(summary, width));
     parts.extend(figures::capacity::capacities(summary).map(table));
     for (name, arm) in &summary.arms {
         let trials = arm
@@ -112,6 +113,14 @@ fn levels(summary: &Summary, width: usize) -> Option<String> {
         .iter()
         .map(|remark| format!("  {}\n", plain(remark)));
     Some(table.to_text_within(width) + &remarks.collect::<String>())
+}
+
+/// The links, and what follows from them.
+fn links(summary: &Summary, width: usize) -> Option<String> {
+    let table = figures::links::links(summary)?;
+    let answers = figures::links::answers(summary);
+    let answers = answers.iter().map(|said| format!("  {}\n", plain(said)));
+    Some(table.to_text_within(width) + &answers.collect::<String>())
 }
 
 fn verdict(summary: &Summary) -> String {

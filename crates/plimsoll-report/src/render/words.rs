@@ -227,6 +227,10 @@ pub(super) fn method(view: &RunView) -> String {
             let levels = summary.arms.values().map(|arm| arm.levels.len()).max();
             format!("{} levels", levels.unwrap_or(0))
         }
+        (MethodName::Sensitivity, _) => {
+            let links = summary.arms.values().map(|arm| arm.links.len()).max();
+            format!("sensitivity to {} links", links.unwrap_or(0))
+        }
         (MethodName::Capacity, _) => {
             let mut found = summary
                 .arms

@@ -128,7 +128,9 @@ impl Entry {
     /// The blocks of the arm: loads that are alike. Levels and trials are not, each was made at a rate of its own.
     fn loads(&self) -> &[BlockSummary] {
         match self.summary.method {
-            MethodName::Measure | MethodName::Compare => &self.figures().by_block,
+            MethodName::Measure | MethodName::Compare | MethodName::Sensitivity => {
+                &self.figures().by_block
+            }
             MethodName::Levels | MethodName::Capacity => &[],
         }
     }

@@ -85,6 +85,8 @@ pub(super) fn summarise<'a>(
         levels: Vec::new(),
         drift: None,
         capacity: None,
+        links: Vec::new(),
+        critical_link: None,
         notes: arm.notes.iter().cloned().chain(notes(merged)).collect(),
     }
 }

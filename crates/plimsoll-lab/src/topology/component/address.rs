@@ -72,32 +72,50 @@ impl fmt::Display for Address {
 
 /// Every listener of every component that has been started. Kept when a component stops, so that it can have its port again.
 #[derive(Debug, Clone, Default)]
-pub struct Addresses(BTreeMap<String, BTreeMap<String, Address>>);
+pub struct Addresses {
+    listeners: BTreeMap<String, BTreeMap<String, Address>>,
+    /// Where a component finds a listener of another that is led through a proxy: by caller, component and listener.
+    links: BTreeMap<(String, String, String), Address>,
+}
 
 impl Addresses {
     /// Where a listener is; `None` before its component was started, or when it has no such listener.
     #[must_use]
     pub fn get(&self, component: &str, listener: &str) -> Option<&Address> {
-        self.0.get(component)?.get(listener)
+        self.listeners.get(component)?.get(listener)
     }
 
     /// The names of a component's listeners.
     #[must_use]
     pub fn listeners(&self, component: &str) -> Vec<&str> {
-        let listeners = self.0.get(component).into_iter().flatten();
+        let listeners = self.listeners.get(component).into_iter().flatten();
         listeners.map(|(name, _)| name.as_str()).collect()
     }
 
     /// The ports of a component's listeners.
     #[must_use]
     pub fn ports(&self, component: &str) -> Vec<u16> {
-        let listeners = self.0.get(component).into_iter().flatten();
+        let listeners = self.listeners.get(component).into_iter().flatten();
         listeners.map(|(_, address)| address.port).collect()
+    }
+
+    /// Where `caller` finds a listener: where it is, unless the way there leads through a proxy.
+    #[must_use]
+    pub fn seen_by(&self, caller: &str, component: &str, listener: &str) -> Option<&Address> {
+        let link = (caller.to_owned(), component.to_owned(), listener.to_owned());
+        let led = self.links.get(&link);
+        led.or_else(|| self.get(component, listener))
+    }
+
+    /// Notes that a caller's way to a listener leads through a proxy.
+    pub fn set_link(&mut self, caller: &str, component: &str, listener: &str, address: Address) {
+        let link = (caller.to_owned(), component.to_owned(), listener.to_owned());
+        self.links.insert(link, address);
     }
 
     /// Notes where a listener is.
     pub fn set(&mut self, component: &str, listener: &str, address: Address) {
-        let listeners = self.0.entry(component.to_owned()).or_default();
+        let listeners = self.listeners.entry(component.to_owned()).or_default();
         listeners.insert(listener.to_owned(), address);
     }
 }

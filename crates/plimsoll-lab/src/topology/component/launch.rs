@@ -73,6 +73,33 @@ pub(super) fn prepare(
     Ok(launch)
 }
 
+/// The proxy that stands in links: no component of the file, but started like one of ours.
+pub(super) fn fault_proxy(
+    log: &Path,
+    places: &ComponentPlaces,
+    values: &Values<'_>,
+) -> Result<Spec, LabError> {
+    let dir = places.scratch.join("fault-proxy");
+    make_private(&dir)?;
+    let arguments = ["fault", "--announce", "--port=0", "--shards=1"].map(str::to_owned);
+    Ok(Spec {
+        program: places.executable.clone(),
+        arguments: arguments
+            .into_iter()
+            .chain([format!("--seed={}", values.seed().cast_signed())])
+            .collect(),
+        environment: inherited(values),
+        dir: Some(dir.clone()),
+        cpus: Vec::new(),
+        cgroup: None,
+        scratch: Some(dir),
+        stdin_line: None,
+        stdout: Stdout::Inherit,
+        stderr: absolute(log),
+        secrets: values.mask().secrets().to_vec(),
+    })
+}
+
 impl Preparation<'_, '_> {
     fn mock(&mut self, mock: &Mock) -> Launch {
         let counters = self.counters();

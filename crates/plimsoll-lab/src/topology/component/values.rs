@@ -95,7 +95,11 @@ impl<'a> Values<'a> {
     ) -> Result<Value, LabError> {
         let address = |component: &str, listener: &Option<String>| {
             let listener = listener.as_deref().unwrap_or(MAIN);
-            addresses.get(component, listener).ok_or_else(|| {
+            let found = match own {
+                Some(own) => addresses.seen_by(own.name, component, listener),
+                None => addresses.get(component, listener),
+            };
+            found.ok_or_else(|| {
                 let known = addresses.listeners(component).join(", ");
                 LabError::Input(format!(
                     "{reference}: `{component}` has no listener `{listener}` (it has: {known})"

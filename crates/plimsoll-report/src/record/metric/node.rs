@@ -3,8 +3,9 @@
 use crate::record::figures::Figures;
 use crate::record::times::Timed;
 use crate::record::{
-    Added, ArmSummary, CapacitySummary, ComponentSummary, Difference, GroupSummary, LevelSummary,
-    Outcomes, Reasons, ServerStatistics, Statistic, StepSummary, TimeStatistics,
+    Added, ArmSummary, Bounds, CapacitySummary, ComponentSummary, Difference, Gain, GroupSummary,
+    LevelSummary, LinkSummary, Outcomes, Reasons, ServerStatistics, Slopes, Statistic, StepSummary,
+    TimeStatistics,
 };
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
@@ -60,6 +61,7 @@ impl Node for ArmSummary {
             "components" => &self.components,
             "levels" => &self.levels,
             "capacity" => self.capacity.as_ref()?,
+            "links" => &self.links,
             _ => return measure(self, name).or_else(|| time(&self.times, name)),
         };
         Some(Child::Node(node))
@@ -170,6 +172,58 @@ impl Node for Vec<LevelSummary> {
     fn child(&self, name: &str) -> Option<Child<'_>> {
         let level = self.iter().find(|level| level.name == name);
         level.map(|level| Child::Node(level as &dyn Node))
+    }
+}
+
+impl Node for Vec<LinkSummary> {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let link = self.iter().find(|link| link.name == name);
+        link.map(|link| Child::Node(link as &dyn Node))
+    }
+}
+
+impl Node for LinkSummary {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let node: &dyn Node = match name {
+            "slope" => &self.slope,
+            "gain" => self.gain.as_ref()?,
+            "hinge_s" => self.hinge_s.as_ref()?,
+            _ => return figure(self, name),
+        };
+        Some(Child::Node(node))
+    }
+}
+
+impl Node for Slopes {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let slope = match name {
+            "mean" => &self.mean,
+            "p50" => &self.p50,
+            "p99" => &self.p99,
+            _ => return None,
+        };
+        Some(Child::Node(slope.as_ref()?))
+    }
+}
+
+/// A quantity alone: nothing stands below it.
+impl Node for Bounds {
+    fn child(&self, _: &str) -> Option<Child<'_>> {
+        None
+    }
+
+    fn quantity(&self) -> Quantity {
+        (Some(self.value), Some((self.low, self.high)))
+    }
+}
+
+impl Node for Gain {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        figure(self, name)
+    }
+
+    fn quantity(&self) -> Quantity {
+        (Some(self.value), Some((self.low, self.high)))
     }
 }
 

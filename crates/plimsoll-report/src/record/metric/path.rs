@@ -4,7 +4,8 @@ use crate::record::figures::Figures;
 use crate::record::times::Timed;
 use crate::record::{
     ArmSummary, CapacitySummary, ComponentSummary, Difference, GroupSummary, LevelSummary,
-    Outcomes, ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times, Unit,
+    LinkSummary, Outcomes, ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times,
+    Unit,
 };
 use plimsoll_base::document::nearest;
 use plimsoll_base::reason::Reason;
@@ -32,6 +33,7 @@ pub(super) fn parse(path: &str) -> Parsed {
             Some(unit) => found(&[head, rest], unit),
             None => expected(head, names(&units::<CapacitySummary>())),
         },
+        "links" => parse_named(head, rest, parse_link),
         "by_step" => parse_named(head, rest, |tail| parse_part(&step(), tail)),
         "by_group" => parse_named(head, rest, |tail| parse_part(&group(), tail)),
         "checks" => parse_check(rest),
@@ -51,6 +53,7 @@ pub(super) fn parse(path: &str) -> Parsed {
                 "components",
                 "levels",
                 "capacity",
+                "links",
             ]),
         ),
     }
@@ -171,6 +174,26 @@ fn parse_added(rest: &str) -> Parsed {
         _ => match lookup(&units::<Difference>(), end) {
             Some(unit) => found(&["added", statistic, end], unit),
             None => expected("added.<percentile>", names(&units::<Difference>())),
+        },
+    }
+}
+
+fn parse_link(rest: &str) -> Parsed {
+    const SLOPES: [&str; 3] = ["mean", "p50", "p99"];
+    match rest.split_once('.').unwrap_or((rest, "")) {
+        ("slope", slope) if SLOPES.contains(&slope) => found(&["slope", slope], Unit::Count),
+        ("slope", _) => expected("links.<name>.slope", SLOPES),
+        ("gain", "share") => found(&["gain", "share"], Unit::Share),
+        ("gain" | "hinge_s", "") => found(&[rest], Unit::Seconds),
+        _ => match lookup(&units::<LinkSummary>(), rest) {
+            Some(unit) => found(&[rest], unit),
+            None => {
+                let own = names(&units::<LinkSummary>()).collect::<Vec<_>>();
+                expected(
+                    "links.<name>",
+                    own.into_iter().chain(["slope", "gain", "hinge_s"]),
+                )
+            }
         },
     }
 }

@@ -8,6 +8,7 @@ use crate::record::figures::figures;
 use crate::record::summary::capacity::CapacitySummary;
 use crate::record::summary::comparison::Added;
 use crate::record::summary::level::LevelSummary;
+use crate::record::summary::link::{CriticalLink, LinkSummary};
 use crate::record::summary::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };
@@ -100,6 +101,13 @@ pub struct ArmSummary {
     /// for the lower bound.
     #[serde(default)]
     pub capacity: Option<CapacitySummary>,
+    /// The links of its target and of those below it, by name; empty unless the method is `sensitivity`. The arm's own figures are then those
+    /// without any delay.
+    #[serde(default)]
+    pub links: Vec<LinkSummary>,
+    /// The dependency that callers would gain most without; `null` where no gain was measured.
+    #[serde(default)]
+    pub critical_link: Option<CriticalLink>,
     /// Sentences that belong beside the figures.
     pub notes: Vec<String>,
 }

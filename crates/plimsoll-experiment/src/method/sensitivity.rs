@@ -1,0 +1,393 @@
+//! `sensitivity` of the file: which links are delayed, by how much, how often.
+
+use plimsoll_base::document::{DurationText, Path as Pointer, suggestion};
+use plimsoll_base::units::format_seconds;
+use plimsoll_load::plan::{Load, Profile};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::default_warmup;
+use crate::arm::Arm;
+use crate::loader::{Loader, Use};
+use crate::template::Reference;
+use crate::wire::{LinksWire, LoadWire, SensitivityWire};
+
+/// Blocks unless the file says how many: their intervals are about as wide as twice the spread of slopes between blocks.
+const BLOCKS: u32 = 6;
+/// Fewer blocks have no interval.
+const FEWEST_BLOCKS: u32 = 2;
+/// More blocks than any run has time for.
+const MOST_BLOCKS: u32 = 100;
+/// Fewer delays cannot tell a line from a bend.
+const FEWEST_DELAYS: usize = 4;
+/// More delays than any run has time for.
+const MOST_DELAYS: usize = 20;
+/// A longer part of the timeout would be eaten by delays alone.
+const PART_OF_TIMEOUT: u32 = 4;
+
+/// Links that are delayed one by one, to see what callers notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sensitivity {
+    /// The links, in the order of the file; at least one.
+    pub links: Vec<Link>,
+    /// At least four, ascending from 0.
+    pub delays: Vec<Duration>,
+    /// Rounds that hold every delay of every link once.
+    pub blocks: u32,
+    /// The measured time of each delay.
+    pub hold: Duration,
+}
+
+/// A connection between two components: one that refers to the other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Who refers.
+    pub from: String,
+    /// Whom it refers to.
+    pub to: String,
+    /// The listener that it refers to; `None`: the main one.
+    pub listener: Option<String>,
+}
+
+impl Link {
+    /// As the file has it: `a -> b`, or `a -> b/listener`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{} -> {}", self.from, self.name())
+    }
+
+    /// Its name among the links of one component: whom it leads to.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.listener {
+            Some(listener) => format!("{}/{listener}", self.to),
+            None => self.to.clone(),
+        }
+    }
+}
+
+/// The links that the components of a file have: whatever one refers to.
+pub(crate) fn links(uses: &[Use]) -> Vec<Link> {
+    let links = uses.iter().filter_map(|used| match &used.reference {
+        Reference::Component {
+            component,
+            listener,
+            ..
+        } => Some(Link {
+            from: used.component.clone()?,
+            to: component.clone(),
+            listener: listener.clone(),
+        }),
+        _ => None,
+    });
+    let mut links: Vec<Link> = links.collect();
+    links.sort();
+    links.dedup();
+    links
+}
+
+pub(super) fn convert(
+    loader: &mut Loader<'_>,
+    wire: &SensitivityWire,
+    at: &Pointer,
+) -> Sensitivity {
+    let known = links(loader.uses());
+    let links = chosen(loader, &wire.links, &known, &at.key("links"));
+    let delays = delays(loader, &wire.delays, &at.key("delays"));
+    let blocks = wire.blocks.unwrap_or(BLOCKS);
+    if !(FEWEST_BLOCKS..=MOST_BLOCKS).contains(&blocks) {
+        let message = format!(
+            "`{blocks}` blocks give no interval, or no end: write {FEWEST_BLOCKS} to {MOST_BLOCKS}; {BLOCKS} is a good start"
+        );
+        loader.refuse(at.key("blocks"), message);
+    }
+    if wire.hold.is_zero() {
+        loader.refuse(at.key("hold"), "is nothing: write for instance `hold: 3s`");
+    }
+    Sensitivity {
+        links,
+        delays,
+        blocks,
+        hold: *wire.hold,
+    }
+}
+
+fn chosen(loader: &mut Loader<'_>, wire: &LinksWire, known: &[Link], at: &Pointer) -> Vec<Link> {
+    let texts: Vec<String> = known.iter().map(Link::text).collect();
+    let named = match wire {
+        LinksWire::All => {
+            if known.is_empty() {
+                let message = "there is no link: no component refers to another, as `${upstream.url}` does in a command or a configuration";
+                loader.refuse(at, message);
+            }
+            return known.to_vec();
+        }
+        LinksWire::Named(named) => named,
+    };
+    if named.is_empty() {
+        loader.refuse(
+            at,
+            "names no link: write `all`, or for instance `[api -> upstream]`",
+        );
+    }
+    let mut chosen = Vec::new();
+    for (index, text) in named.iter().enumerate() {
+        let spaced = text.split("->").map(str::trim).collect::<Vec<_>>();
+        let text = spaced.join(" -> ");
+        match texts.iter().position(|known| *known == text) {
+            Some(place) if chosen.contains(&known[place]) => {
+                loader.refuse(at.index(index), "is named twice: keep one");
+            }
+            Some(place) => chosen.push(known[place].clone()),
+            None => {
+                let instead = match texts.is_empty() {
+                    true => "no component refers to another".to_owned(),
+                    false => suggestion(&text, &texts),
+                };
+                let message = format!(
+                    "there is no link `{text}`: a link is there where the first refers to the second; {instead}"
+                );
+                loader.refuse(at.index(index), message);
+            }
+        }
+    }
+    refuse_half(loader, &chosen, known, at);
+    chosen
+}
+
+/// A dependency that one component reaches by several links answers as a whole: delaying one of them says little.
+fn refuse_half(loader: &mut Loader<'_>, chosen: &[Link], known: &[Link], at: &Pointer) {
+    for link in chosen {
+        let beside = known.iter().find(|other| {
+            other.from == link.from && other.to == link.to && !chosen.contains(other)
+        });
+        if let Some(other) = beside {
+            let message = format!(
+                "`{}` is reached by `{}`, too, which is not named: name both",
+                link.to,
+                other.text()
+            );
+            loader.refuse(at, message);
+            return;
+        }
+    }
+}
+
+fn delays(loader: &mut Loader<'_>, wire: &[DurationText], at: &Pointer) -> Vec<Duration> {
+    let mut delays: Vec<Duration> = wire.iter().map(|delay| **delay).collect();
+    for (index, pair) in delays.windows(2).enumerate() {
+        if pair[1] <= pair[0] {
+            let message = "is not longer than the one before: delays ascend; put them in order";
+            loader.refuse(at.index(index + 1), message);
+        }
+    }
+    if delays.first().is_some_and(|first| !first.is_zero()) {
+        // Without any is what all others are held against.
+        delays.insert(0, Duration::ZERO);
+    }
+    if !(FEWEST_DELAYS..=MOST_DELAYS).contains(&delays.len()) {
+        let message = format!(
+            "{} delays (0 included) cannot tell a line from a bend, or take too long: write {FEWEST_DELAYS} to {MOST_DELAYS}, such as `[0ms, 4ms, 8ms, 14ms, 20ms]`",
+            delays.len()
+        );
+        loader.refuse(at, message);
+    }
+    delays
+}
+
+/// Refuses loads under which a delay would say something else.
+pub(super) fn check(
+    loader: &mut Loader<'_>,
+    sensitivity: &Sensitivity,
+    arms: &[Arm],
+    at: &Pointer,
+) {
+    let longest = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    for arm in arms {
+        let settings = &arm.settings;
+        let is_constant = match &settings.load {
+            Load::Open { profile, .. } => {
+                profile.len() == 1 && matches!(profile[0].profile, Profile::Constant { .. })
+            }
+            Load::Closed { .. } => {
+                let message = format!(
+                    "{}: users wait for the answer before they ask again, so a delay changes the load: write `load: {{ rate: 10/s }}` in place of `users`",
+                    arm.name
+                );
+                loader.refuse(at, message);
+                continue;
+            }
+        };
+        if !is_constant {
+            let message = format!(
+                "{}: its rate changes with time, and so would response times: write `load: {{ rate: 10/s }}`",
+                arm.name
+            );
+            loader.refuse(at, message);
+        }
+        if longest > settings.timeout / PART_OF_TIMEOUT {
+            let message = format!(
+                "{}: a delay of {} is more than a quarter of the timeout of {}: write shorter delays, or a longer `timeout`",
+                arm.name,
+                format_seconds(longest.as_secs_f64()),
+                format_seconds(settings.timeout.as_secs_f64())
+            );
+            loader.refuse(at.key("delays"), message);
+        }
+    }
+}
+
+/// The times of each load.
+pub(super) fn load(wire: &SensitivityWire) -> LoadWire {
+    LoadWire {
+        duration: Some(DurationText(*wire.hold)),
+        warmup: Some(DurationText(default_warmup(*wire.hold))),
+        ..LoadWire::default()
+    }
+}
+
+/// The links of each arm: those of whatever its target reaches, by way of others.
+#[must_use]
+pub fn reached<'a>(target: &'a str, links: &'a [Link]) -> Vec<&'a Link> {
+    let mut by_caller: BTreeMap<&str, Vec<&Link>> = BTreeMap::new();
+    for link in links {
+        by_caller.entry(&link.from).or_default().push(link);
+    }
+    let (mut callers, mut found) = (vec![target], Vec::new());
+    while let Some(caller) = callers.pop() {
+        // Each caller once, whoever leads to it.
+        for link in by_caller.remove(caller).unwrap_or_default() {
+            callers.push(&link.to);
+            found.push(link);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::method::Method;
+
+    fn load(method: &str, load: &str) -> Result<Sensitivity, String> {
+        let text = format!(
+            "version: 1
+name: x
+components:
+  log: {{ mock: {{}} }}
+  secrets: {{ mock: {{}} }}
+  api: {{ command: [api, '${{self.port}}', '${{log.url}}', '${{secrets.host}}', '${{secrets.port}}'] }}
+scenario: [{{ get: /a }}]
+load: {load}
+arms: {{ main: {{ target: api }} }}
+method: {{ sensitivity: {method} }}
+"
+        );
+        match Memory::new(&text, &[]).load(&[]) {
+            Ok(experiment) => match experiment.method {
+                Method::Sensitivity(sensitivity) => Ok(sensitivity),
+                other => panic!("{other:?}"),
+            },
+            Err(problems) => Err(problems.to_string()),
+        }
+    }
+
+    const DELAYS: &str = "delays: [0ms, 4ms, 8ms, 20ms], hold: 3s";
+
+    #[test]
+    fn links_are_references() {
+        let all = load(&format!("{{ links: all, {DELAYS} }}"), "{ rate: 10/s }").unwrap();
+        let texts: Vec<String> = all.links.iter().map(Link::text).collect();
+        assert_eq!(texts, ["api -> log", "api -> secrets"]);
+        assert_eq!(all.blocks, 6);
+        let one = format!("{{ links: [api->log], {DELAYS}, blocks: 3 }}");
+        let one = load(&one, "{ rate: 10/s }").unwrap();
+        assert_eq!((one.links.len(), one.blocks), (1, 3));
+        let implied = load(
+            "{ links: all, delays: [5ms, 10ms, 15ms], hold: 1s }",
+            "{ rate: 10/s }",
+        );
+        assert_eq!(implied.unwrap().delays[0], Duration::ZERO);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_to_write() {
+        let check = |method: &str, under: &str, expected: &str| {
+            let refused = load(method, under).unwrap_err();
+            assert!(refused.contains(expected), "{refused}");
+        };
+        let rate = "{ rate: 10/s }";
+        check(
+            &format!("{{ links: [api -> lgo], {DELAYS} }}"),
+            rate,
+            "there is no link `api -> lgo`",
+        );
+        check(
+            &format!("{{ links: [log -> api], {DELAYS} }}"),
+            rate,
+            "where the first refers",
+        );
+        check(&format!("{{ links: [], {DELAYS} }}"), rate, "names no link");
+        check(
+            &format!("{{ links: some, {DELAYS} }}"),
+            rate,
+            "write `all`, or a list",
+        );
+        check(
+            "{ links: all, delays: [0ms, 8ms, 4ms, 9ms], hold: 3s }",
+            rate,
+            "delays ascend",
+        );
+        check(
+            "{ links: all, delays: [0ms, 8ms], hold: 3s }",
+            rate,
+            "a line from a bend",
+        );
+        check(
+            &format!("{{ links: all, {DELAYS} }}"),
+            "{ rate: 10/s, timeout: 60ms }",
+            "more than a quarter of the timeout",
+        );
+        check(
+            &format!("{{ links: all, {DELAYS} }}"),
+            "{ users: 5 }",
+            "in place of `users`",
+        );
+        check(
+            &format!("{{ links: all, {DELAYS} }}"),
+            "{ ramp: { from: 1/s, to: 5/s } }",
+            "its rate changes with time",
+        );
+        check(
+            &format!("{{ links: all, blocks: 1, {DELAYS} }}"),
+            rate,
+            "`1` blocks",
+        );
+    }
+
+    #[test]
+    fn an_arm_has_the_links_below_its_target() {
+        let link = |from: &str, to: &str| Link {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            listener: None,
+        };
+        let links = [
+            link("gateway", "api"),
+            link("api", "log"),
+            link("other", "log"),
+            link("log", "api"),
+        ];
+        let texts = |target| -> Vec<String> {
+            let found = reached(target, &links).into_iter();
+            found.map(Link::text).collect()
+        };
+        assert_eq!(
+            texts("gateway"),
+            ["api -> log", "gateway -> api", "log -> api"]
+        );
+        assert_eq!(texts("other"), ["api -> log", "log -> api", "other -> log"]);
+    }
+}

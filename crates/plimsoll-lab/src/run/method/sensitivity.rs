@@ -1,0 +1,424 @@
+//! `sensitivity`: links of each arm are delayed, one by one and in random order, round by round.
+//!
+//! Components run through: a new start would close the connections that callers keep, and its chances would be the same for all delays of
+//! a round anyway, which are held against each other.
+//!
+//! First every delay of every link, from which slopes follow. Then the loads that these ask for: links with a slope at half the rate, and
+//! gains, for which all links are delayed until each answers as late as the slowest, and then each of them by its own time less.
+
+use super::outlook::{Outlook, length};
+use super::{Block, Ending, Session};
+use crate::error::LabError;
+use crate::load::Keeping;
+use crate::topology::component::Passed;
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_base::units::{Rate, format_seconds};
+use plimsoll_experiment::{Arm, Point, Sensitivity, reached};
+use plimsoll_load::plan::Load;
+use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns};
+use plimsoll_report::statistics::sensitivity::connections_needed;
+use plimsoll_report::summarise::{figures, with_slope};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Part of the rate at which links with a slope are measured again, for as many exchanges.
+const HALF: f64 = 0.5;
+
+/// A load of one arm under delays.
+#[derive(Debug, Clone, PartialEq)]
+struct Planned {
+    /// By its place in the experiment.
+    arm: usize,
+    purpose: DelayPurpose,
+    delayed: BTreeMap<String, f64>,
+}
+
+pub(super) async fn run(
+    session: &mut Session<'_, '_>,
+    sensitivity: &Sensitivity,
+) -> Result<Ending, LabError> {
+    if session.start_missing().await? == Ending::Interrupted {
+        return Ok(Ending::Interrupted);
+    }
+    let mut number = sensitivity.blocks;
+    for phase in [slopes, consequences] {
+        let planned = phase(session, sensitivity);
+        if planned.is_empty() {
+            continue;
+        }
+        let ending = rounds(session, sensitivity, &planned, &mut number).await?;
+        if ending != Ending::Complete {
+            return Ok(ending);
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// Every delay of every link, and none, for each arm.
+fn slopes(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+    let mut planned = Vec::new();
+    for (arm, links) in of_arms(session, sensitivity) {
+        planned.push(Planned {
+            arm,
+            purpose: DelayPurpose::Slope(None),
+            delayed: BTreeMap::new(),
+        });
+        for link in &links {
+            let delays = sensitivity.delays.iter().filter(|delay| !delay.is_zero());
+            planned.extend(delays.map(|delay| Planned {
+                arm,
+                purpose: DelayPurpose::Slope(Some(link.clone())),
+                delayed: [(link.clone(), delay.as_secs_f64())].into(),
+            }));
+        }
+    }
+    planned
+}
+
+/// Loads that slopes and turns ask for.
+fn consequences(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+    let longest = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    let mut planned = Vec::new();
+    for (arm, links) in of_arms(session, sensitivity) {
+        let rows = session.rows_of(arm);
+        let with_slope = with_slope(rows);
+        let halved = links.iter().filter(|link| with_slope.contains(*link));
+        let halved: Vec<Planned> = halved
+            .map(|link| Planned {
+                arm,
+                purpose: DelayPurpose::HalfRate(Some(link.clone())),
+                delayed: [(link.clone(), longest.as_secs_f64())].into(),
+            })
+            .collect();
+        if !halved.is_empty() {
+            planned.push(Planned {
+                arm,
+                purpose: DelayPurpose::HalfRate(None),
+                delayed: BTreeMap::new(),
+            });
+        }
+        planned.extend(halved);
+        planned.extend(gains(arm, &links, &turn_times(rows)));
+    }
+    planned
+}
+
+/// All links delayed by the time of the slowest, and each in turn by its own less. None where a link without turns has no time.
+fn gains(arm: usize, links: &[String], times: &BTreeMap<String, f64>) -> Vec<Planned> {
+    let slowest = times.values().copied().fold(0.0, f64::max);
+    if slowest <= 0.0 {
+        return Vec::new();
+    }
+    let all: BTreeMap<String, f64> = links.iter().map(|link| (link.clone(), slowest)).collect();
+    let mut planned = vec![Planned {
+        arm,
+        purpose: DelayPurpose::Gain(None),
+        delayed: all.clone(),
+    }];
+    for link in links {
+        if let Some(time) = times.get(link) {
+            let mut relieved = all.clone();
+            relieved.insert(link.clone(), slowest - time);
+            planned.push(Planned {
+                arm,
+                purpose: DelayPurpose::Gain(Some(link.clone())),
+                delayed: relieved,
+            });
+        }
+    }
+    planned
+}
+
+/// The mean time of a turn of each link that has any, over the loads without delays.
+fn turn_times(rows: &[DelayRow]) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let plain = rows
+        .iter()
+        .filter(|row| row.purpose == DelayPurpose::Slope(None));
+    for (link, passed) in plain.flat_map(|row| &row.links) {
+        if let Some(time) = passed.turn_time_s {
+            #[expect(clippy::cast_precision_loss, reason = "a weight")]
+            let weight = passed.turns as f64;
+            let (count, sum) = sums.entry(link.clone()).or_default();
+            *count += weight;
+            *sum += weight * time;
+        }
+    }
+    let timed = sums.into_iter().filter(|(_, (count, _))| *count > 0.0);
+    timed
+        .map(|(link, (count, sum))| (link, sum / count))
+        .collect()
+}
+
+/// The arms by their places, each with the texts of its links.
+fn of_arms(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<(usize, Vec<String>)> {
+    let arms = session.experiment.arms.iter().enumerate();
+    arms.map(|(place, arm)| {
+        let links = reached(&arm.target.component, &sensitivity.links);
+        (place, links.into_iter().map(|link| link.text()).collect())
+    })
+    .collect()
+}
+
+/// Each of these loads once a round, in an order of its own.
+async fn rounds(
+    session: &mut Session<'_, '_>,
+    sensitivity: &Sensitivity,
+    planned: &[Planned],
+    number: &mut u32,
+) -> Result<Ending, LabError> {
+    let experiment = session.experiment;
+    let lengths: Vec<Option<f64>> = planned
+        .iter()
+        .map(|load| {
+            length(&held(
+                &experiment.arms[load.arm],
+                &load.purpose,
+                sensitivity,
+            ))
+        })
+        .collect();
+    let of = sensitivity.blocks;
+    let mut outlook = Outlook::of((0..of).flat_map(|_| lengths.iter().copied()));
+    for round in 1..=of {
+        for load in order(planned, session.seed, *number + round) {
+            *number += 1;
+            let arm = held(&experiment.arms[load.arm], &load.purpose, sensitivity);
+            let ahead = outlook.begin(length(&arm), session.recorder.now());
+            let label = format!("round {round} of {of}, {}", words(load));
+            let is_plain = load.purpose == DelayPurpose::Slope(None);
+            let block = Block {
+                // Loads without any delay are the blocks of the arm; the others come behind these.
+                number: if is_plain { round } else { *number },
+                label: &label,
+                ahead: &ahead,
+                keeping: match is_plain {
+                    true => Keeping::OfArm,
+                    false => Keeping::Apart,
+                },
+            };
+            let ending = delayed(session, &arm, load, round, block).await?;
+            if ending != Ending::Complete {
+                return Ok(ending);
+            }
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// One load under its delays.
+async fn delayed(
+    session: &mut Session<'_, '_>,
+    arm: &Arm,
+    load: &Planned,
+    round: u32,
+    block: Block<'_>,
+) -> Result<Ending, LabError> {
+    session.topology.links()?.delay(&load.delayed).await?;
+    let before = session.topology.links()?.passed().await?;
+    let measured = session.measure(arm, block).await?;
+    let ending = measured.ending?;
+    if ending != Ending::Complete {
+        return Ok(ending);
+    }
+    let after = session.topology.links()?.passed().await?;
+    let own = figures(&measured.data);
+    let sensitivity_links = session.links_of(load.arm);
+    // The warm-up's exchanges are among the turns, too.
+    let settings = &arm.settings;
+    let whole = (settings.warmup + settings.duration).as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a number of exchanges")]
+    let exchanges = own.times.response_time.count as f64 * whole / settings.duration.as_secs_f64();
+    let row = DelayRow {
+        arm: arm.name.clone(),
+        round,
+        delayed: load.delayed.clone(),
+        purpose: load.purpose.clone(),
+        exchanges: own.times.response_time.count,
+        failed: own.failed,
+        response_time: own.times.response_time,
+        links: sensitivity_links
+            .into_iter()
+            .map(|link| {
+                let of = |passed: &BTreeMap<String, Passed>| {
+                    passed.get(&link).copied().unwrap_or_default()
+                };
+                let turns = since(of(&before), of(&after), exchanges);
+                (link, turns)
+            })
+            .collect(),
+    };
+    if load.purpose == DelayPurpose::Slope(None) {
+        refuse_crowding(arm, &row, session)?;
+        session.keep(block.number, measured.data, measured.notes);
+    }
+    session.recorder.delay(&row)?;
+    let rows = session.delays.entry(arm.name.clone()).or_default();
+    rows.push(row);
+    Ok(ending)
+}
+
+/// Refuses to go on with so few connections that delays would be waited out in the queue for one.
+fn refuse_crowding(arm: &Arm, row: &DelayRow, session: &Session<'_, '_>) -> Result<(), LabError> {
+    let plimsoll_experiment::Method::Sensitivity(sensitivity) = &session.experiment.method else {
+        return Ok(());
+    };
+    let (Some(mean), Some(rate)) = (row.response_time.mean, rate(arm)) else {
+        return Ok(());
+    };
+    let Load::Open { grow_to, .. } = &arm.settings.load else {
+        return Ok(());
+    };
+    let delays = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    // For gains, every link is delayed by the time of the slowest at once.
+    let times = turn_times(std::slice::from_ref(row));
+    let slowest = times.values().copied().fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "a number of links")]
+    let longest = delays.as_secs_f64().max(slowest * times.len() as f64);
+    let needed = connections_needed(rate, mean, longest);
+    if u64::from(*grow_to) >= needed {
+        return Ok(());
+    }
+    Err(LabError::Input(format!(
+        "arm `{}`: {rate}/s that take {} need {needed} connections under delays of up to {}, and there are at most {grow_to}: write `load: {{ connections: {needed} }}`, or a lower rate",
+        arm.name,
+        format_seconds(mean),
+        format_seconds(longest)
+    )))
+}
+
+/// The arm with the rate that a load has; at half the rate for as long as it takes to have as many exchanges.
+fn held(arm: &Arm, purpose: &DelayPurpose, sensitivity: &Sensitivity) -> Arm {
+    match (purpose, rate(arm)) {
+        (DelayPurpose::HalfRate(_), Some(rate)) => match Rate::per_second(rate * HALF) {
+            Some(rate) => arm.at(Point::Rate(rate), sensitivity.hold.div_f64(HALF)),
+            None => arm.clone(),
+        },
+        _ => arm.clone(),
+    }
+}
+
+/// The rate of an arm, which is one throughout.
+fn rate(arm: &Arm) -> Option<f64> {
+    match &arm.settings.load {
+        Load::Open { profile, .. } => match profile.first()?.profile {
+            plimsoll_load::plan::Profile::Constant { rate } => Some(rate),
+            _ => None,
+        },
+        Load::Closed { .. } => None,
+    }
+}
+
+/// Turns between two looks, and their mean time.
+fn since(before: Passed, after: Passed, exchanges: f64) -> LinkTurns {
+    #[expect(clippy::cast_precision_loss, reason = "sums of times")]
+    let sum = |passed: Passed| passed.turn_time_s.unwrap_or(0.0) * passed.answered as f64;
+    let (turns, answered) = (
+        after.turns.saturating_sub(before.turns),
+        after.answered.saturating_sub(before.answered),
+    );
+    #[expect(clippy::cast_precision_loss, reason = "a number of turns")]
+    LinkTurns {
+        turns,
+        per_exchange: if exchanges > 0.0 {
+            turns as f64 / exchanges
+        } else {
+            0.0
+        },
+        turn_time_s: (answered > 0).then(|| (sum(after) - sum(before)) / answered as f64),
+    }
+}
+
+/// These loads in the order of this round.
+fn order(planned: &[Planned], seed: u64, round: u32) -> Vec<&Planned> {
+    let mut order: Vec<&Planned> = planned.iter().collect();
+    Draw::new(seed, Stream::Order, u64::from(round)).shuffle(&mut order);
+    order
+}
+
+/// A load in words.
+fn words(load: &Planned) -> String {
+    match &load.purpose {
+        DelayPurpose::Slope(None) => "no delay".to_owned(),
+        DelayPurpose::HalfRate(None) => "half the rate".to_owned(),
+        DelayPurpose::Gain(None) => "all links delayed".to_owned(),
+        DelayPurpose::Gain(Some(link)) => format!("all links delayed but {link}"),
+        DelayPurpose::Slope(Some(link)) => format!("{} at {link}", longest(load)),
+        DelayPurpose::HalfRate(Some(link)) => {
+            format!("half the rate, {} at {link}", longest(load))
+        }
+    }
+}
+
+fn longest(load: &Planned) -> String {
+    format_seconds(load.delayed.values().copied().fold(0.0, f64::max))
+}
+
+impl Session<'_, '_> {
+    /// Loads under delays so far of an arm by its place.
+    fn rows_of(&self, arm: usize) -> &[DelayRow] {
+        let name = &self.experiment.arms[arm].name;
+        self.delays.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The texts of the links of an arm by its place.
+    fn links_of(&self, arm: usize) -> BTreeSet<String> {
+        let plimsoll_experiment::Method::Sensitivity(sensitivity) = &self.experiment.method else {
+            return BTreeSet::new();
+        };
+        let target = &self.experiment.arms[arm].target.component;
+        let links = reached(target, &sensitivity.links).into_iter();
+        links.map(|link| link.text()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn for_gains_each_link_answers_as_late_as_the_slowest_but_one() {
+        let links = [
+            "a -> log".to_owned(),
+            "a -> secrets".to_owned(),
+            "a -> idle".to_owned(),
+        ];
+        let times = [
+            ("a -> log".to_owned(), 0.09),
+            ("a -> secrets".to_owned(), 0.11),
+        ];
+        let planned = gains(0, &links, &times.into());
+        let delays = |load: &Planned| -> Vec<f64> {
+            load.delayed
+                .values()
+                .map(|delay| (delay * 1e3).round())
+                .collect()
+        };
+        // By name: idle, log, secrets.
+        assert_eq!(delays(&planned[0]), [110.0, 110.0, 110.0]);
+        assert_eq!(delays(&planned[1]), [110.0, 20.0, 110.0]);
+        assert_eq!(delays(&planned[2]), [110.0, 110.0, 0.0]);
+        assert_eq!(
+            planned.len(),
+            3,
+            "nobody knows what a link takes on which nothing passes"
+        );
+        assert!(gains(0, &links, &BTreeMap::new()).is_empty());
+    }
+
+    #[test]
+    fn turns_are_counted_between_two_looks() {
+        let before = Passed {
+            turns: 10,
+            answered: 10,
+            turn_time_s: Some(0.5),
+        };
+        let after = Passed {
+            turns: 40,
+            answered: 40,
+            turn_time_s: Some(0.2),
+        };
+        let turns = since(before, after, 30.0);
+        assert_eq!((turns.turns, turns.per_exchange), (30, 1.0));
+        assert!((turns.turn_time_s.unwrap() - 0.1).abs() < 1e-12);
+    }
+}

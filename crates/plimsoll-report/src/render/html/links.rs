@@ -1,0 +1,142 @@
+//! Links: what a delay of each costs its callers, as a table, a chart for each, and the mean response time split into gains.
+
+use super::axis::{self, Axis};
+use super::over_time::{LEFT, WIDTH};
+use super::plot::{self, Pen, Plot};
+use super::style::{self, AXIS};
+use super::{arms, figure};
+use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
+use crate::render::figures::links::{answers, links, shape};
+use crate::render::view::RunView;
+use crate::render::words::{percent, time};
+use maud::{Markup, html};
+
+const HEIGHT: u32 = 180;
+
+pub(super) fn section(view: &RunView) -> Markup {
+    let summary = &view.summary;
+    let Some(table) = links(summary) else {
+        return Markup::default();
+    };
+    let several_arms = summary.arms.len() > 1;
+    let content = html! {
+        @let answers = answers(summary);
+        @if !answers.is_empty() {
+            ul.notes { @for answer in answers { li { (answer) } } }
+        }
+        div.dense { (arms::table(&table)) }
+        @for (index, (name, arm)) in summary.arms.iter().enumerate() {
+            @for link in &arm.links {
+                h3 { @if several_arms { (name) ": " } (link.link) }
+                (figure(over_delay(link, index), &format!("Mean response time over the delay of this link, with 95 % intervals over rounds; {}.", shape(link))))
+            }
+            (split(name, arm))
+        }
+    };
+    super::section(
+        "What each dependency costs",
+        "Every link was delayed towards its caller while all others were not. A slope of 1 means that callers wait for one turn of it; 0 that they do not wait for it. A gain is measured: all links are delayed until each answers as late as the slowest, then one of them by its own time less.",
+        content,
+    )
+}
+
+fn over_delay(link: &LinkSummary, index: usize) -> Markup {
+    let shown: Vec<(&DelayFigures, f64, f64, f64)> = link
+        .delays
+        .iter()
+        .filter_map(|at| at.mean_s.map(|mean| (at, mean.value, mean.low, mean.high)))
+        .collect();
+    let Some((last, ..)) = shown.last() else {
+        return Markup::default();
+    };
+    let top = shown
+        .iter()
+        .map(|(_, _, _, high)| *high)
+        .fold(0.0, f64::max);
+    let plot = Plot {
+        size: (WIDTH, HEIGHT),
+        title: "Mean response time over the delay".to_owned(),
+        description: "One dot a delay, with its interval; the line is that of the slope."
+            .to_owned(),
+        left: LEFT,
+        x: Axis::linear(0.0, last.delay_s * 1.05, 8, axis::seconds),
+        y: Axis::linear(0.0, top * 1.1, 4, axis::seconds),
+    };
+    let fitted = fitted(link, last.delay_s);
+    let colour = style::colour(index);
+    plot.draw(|canvas| {
+        plot::line(canvas, &fitted, pen(AXIS, 1.4));
+        for (at, value, low, high) in shown {
+            plot::line(
+                canvas,
+                &[(at.delay_s, low), (at.delay_s, high)],
+                pen(colour, 1.4),
+            );
+            plot::dot(canvas, (at.delay_s, value), 4, colour, 1.0);
+        }
+    })
+}
+
+fn pen(colour: plotters::style::RGBColor, width: f64) -> Pen {
+    Pen {
+        colour,
+        width,
+        opacity: 0.9,
+    }
+}
+
+/// The line of the slope through the middle of the dots; flat up to the slack where there is one.
+fn fitted(link: &LinkSummary, last: f64) -> Vec<(f64, f64)> {
+    let means: Vec<(f64, f64)> = link
+        .delays
+        .iter()
+        .filter_map(|at| Some((at.delay_s, at.mean_s?.value)))
+        .collect();
+    let Some(slope) = link.slope.mean else {
+        return Vec::new();
+    };
+    if let (Some(hinge), Some((_, first)), Some((_, top))) =
+        (link.hinge_s, means.first(), means.last())
+    {
+        return vec![(0.0, *first), (hinge.value, *first), (last, *top)];
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a number of delays")]
+    let count = means.len() as f64;
+    let (x, y) = means.iter().fold((0.0, 0.0), |(x, y), at| {
+        (x + at.0 / count, y + at.1 / count)
+    });
+    [0.0, last]
+        .map(|at| (at, y + slope.value * (at - x)))
+        .into()
+}
+
+/// The mean without a delay as gains and what is left.
+fn split(name: &str, arm: &ArmSummary) -> Markup {
+    let gains: Vec<(&str, Gain)> = arm
+        .links
+        .iter()
+        .filter_map(|link| Some((link.name.as_str(), link.gain?)))
+        .filter(|(_, gain)| gain.low > 0.0)
+        .collect();
+    let (Some(mean), false) = (arm.times.response_time.mean, gains.is_empty()) else {
+        return Markup::default();
+    };
+    let rest = mean - gains.iter().map(|(_, gain)| gain.value).sum::<f64>();
+    let part = |value: f64| {
+        format!(
+            "{}, {}",
+            time(Some(value)),
+            percent((value / mean).max(0.0))
+        )
+    };
+    html! {
+        p { (name) ": of a mean of " (time(Some(mean))) " callers wait for "
+            @for (index, (link, gain)) in gains.iter().enumerate() {
+                @if index > 0 { ", " }
+                (link) " (" (part(gain.value)) ")"
+            }
+            @if rest >= 0.0 { ", and for everything else " (part(rest)) "." }
+            @else { ". They wait for these at the same time: together they are more than the mean." }
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! Links of an arm from the loads under delays: slopes, shapes, gains, and the one that callers would gain most without.
+
+use crate::record::{
+    Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
+    Slopes, Statistic,
+};
+use crate::statistics::sensitivity::{
+    Critical, Estimate, Level, Reading, Shape, critical, gain, saturated, shape, share, slope,
+};
+use plimsoll_base::units::format_seconds;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Exchanges at each delay from which on a p99 has two-sided 95 % bounds.
+const ENOUGH_FOR_P99: u64 = 299;
+
+/// Loads of one arm.
+struct Rows<'a>(&'a [DelayRow]);
+
+/// Links of an arm, in the order of their names, and which of them is critical; none without rows.
+pub(super) fn summarise(rows: &[DelayRow], seed: u64) -> (Vec<LinkSummary>, Option<CriticalLink>) {
+    let rows = Rows(rows);
+    let links = rows.links();
+    let mut names: BTreeMap<&str, u32> = BTreeMap::new();
+    for link in &links {
+        *names.entry(callee(link)).or_default() += 1;
+    }
+    let found = links.iter().map(|link| {
+        let name = match names[callee(link)] {
+            1 => callee(link),
+            _ => link,
+        };
+        rows.link(name, link, seed)
+    });
+    let found: Vec<LinkSummary> = found.collect();
+    let critical = rows.critical(&found);
+    (found, critical)
+}
+
+/// Sentences on loads whose figures are not of good answers alone.
+pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
+    let failed = rows.iter().filter(|row| row.failed > 0).count();
+    let mut notes = Vec::new();
+    if failed > 0 {
+        notes.push(format!(
+            "exchanges failed in {failed} of {} loads: slopes and gains rest on answers that came",
+            rows.len()
+        ));
+    }
+    notes
+}
+
+/// Whom a link leads to.
+fn callee(link: &str) -> &str {
+    link.split_once(" -> ").map_or(link, |(_, to)| to)
+}
+
+impl Rows<'_> {
+    fn links(&self) -> BTreeSet<&str> {
+        let rows = self.0.iter();
+        rows.flat_map(|row| row.links.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// Loads of a round that help to answer a question about a link, those without any delay included.
+    fn of<'a>(
+        &'a self,
+        question: impl Fn(&DelayPurpose) -> Option<Option<&str>> + 'a,
+        link: &'a str,
+    ) -> BTreeMap<u32, Vec<&'a DelayRow>> {
+        let mut rounds: BTreeMap<u32, Vec<&DelayRow>> = BTreeMap::new();
+        for row in self.0 {
+            if question(&row.purpose).is_some_and(|of| of.is_none_or(|of| of == link)) {
+                rounds.entry(row.round).or_default().push(row);
+            }
+        }
+        rounds
+    }
+
+    /// A figure over the delays of a link, round by round.
+    fn levels(
+        &self,
+        question: impl Fn(&DelayPurpose) -> Option<Option<&str>>,
+        link: &str,
+        statistic: Statistic,
+    ) -> Vec<Vec<Level>> {
+        let rounds = self.of(question, link);
+        let level = |row: &&DelayRow| {
+            Some(Level {
+                delay_s: row.delayed.get(link).copied().unwrap_or(0.0),
+                value: row.response_time.get(statistic)?,
+            })
+        };
+        let whole = rounds
+            .into_values()
+            .map(|rows| -> Vec<Level> { rows.iter().filter_map(level).collect() });
+        whole.filter(|levels| levels.len() > 1).collect()
+    }
+
+    fn link(&self, name: &str, link: &str, seed: u64) -> LinkSummary {
+        let means = self.levels(of_slope, link, Statistic::Mean);
+        let mean = slope(&means);
+        let median = slope(&self.levels(of_slope, link, Statistic::P50));
+        let half = slope(&self.levels(at_half, link, Statistic::Mean));
+        let is_saturated = mean.as_ref().zip(half.as_ref());
+        let is_saturated = is_saturated.map(|(full, half)| saturated(full, half));
+        let shape = shape(&means, seed);
+        let turns = self.turns(link);
+        let per_exchange = turns.map(|(per_exchange, _)| per_exchange);
+        let reading = match (&mean, &median, per_exchange) {
+            (Some(_), _, _) if is_saturated == Some(true) => {
+                "includes queueing: at half the rate a delay costs something else".to_owned()
+            }
+            (Some(mean), Some(median), Some(turns)) => {
+                Reading::of(mean, median, turns).sentence().to_owned()
+            }
+            _ => "too few rounds to tell".to_owned(),
+        };
+        let gain = self.gain(link).filter(|_| is_saturated != Some(true));
+        LinkSummary {
+            name: name.to_owned(),
+            link: link.to_owned(),
+            slope: Slopes {
+                mean: mean.as_ref().map(bounds),
+                p50: median.as_ref().map(bounds),
+                p99: self.slope_of_p99(link),
+            },
+            turns_per_exchange: per_exchange,
+            turn_time_s: turns.and_then(|(_, time)| time),
+            shape: match shape {
+                Shape::Straight => LinkShape::Straight,
+                Shape::Bends { .. } => LinkShape::Bends,
+                Shape::Flattens => LinkShape::Flattens,
+                Shape::Unclear => LinkShape::Unclear,
+            },
+            hinge_s: match shape {
+                Shape::Bends { hinge_s, .. } => Some(bounds(&hinge_s)),
+                Shape::Straight | Shape::Flattens | Shape::Unclear => None,
+            },
+            saturated: is_saturated,
+            gain,
+            reading,
+            delays: self.delays(link),
+        }
+    }
+
+    fn slope_of_p99(&self, link: &str) -> Option<Bounds> {
+        let rounds = self.of(of_slope, link);
+        let mut exchanges: BTreeMap<u64, u64> = BTreeMap::new();
+        for row in rounds.into_values().flatten() {
+            let delay = row.delayed.get(link).copied().unwrap_or(0.0);
+            *exchanges.entry(delay.to_bits()).or_default() += row.exchanges;
+        }
+        let is_enough = exchanges.values().all(|count| *count >= ENOUGH_FOR_P99);
+        let levels = self.levels(of_slope, link, Statistic::P99);
+        slope(&levels).filter(|_| is_enough).as_ref().map(bounds)
+    }
+
+    /// Turns per exchange and mean time of a turn, over the loads without any delay.
+    fn turns(&self, link: &str) -> Option<(f64, Option<f64>)> {
+        let plain = self
+            .0
+            .iter()
+            .filter(|row| row.purpose == DelayPurpose::Slope(None));
+        let turns: Vec<_> = plain.filter_map(|row| row.links.get(link)).collect();
+        if turns.is_empty() {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
+        let mean = turns.iter().map(|turns| turns.per_exchange).sum::<f64>() / turns.len() as f64;
+        let timed = turns
+            .iter()
+            .filter_map(|turns| Some((turns.turns, turns.turn_time_s?)));
+        #[expect(clippy::cast_precision_loss, reason = "a weight")]
+        let (weight, sum) = timed.fold((0.0, 0.0), |(weight, sum), (count, time)| {
+            (weight + count as f64, sum + count as f64 * time)
+        });
+        Some((mean, (weight > 0.0).then(|| sum / weight)))
+    }
+
+    fn gain(&self, link: &str) -> Option<Gain> {
+        let rounds = self.of(of_gain, link);
+        let mean = |rows: &[&DelayRow], of: Option<&str>| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| of_gain(&row.purpose) == Some(of))?;
+            row.response_time.mean
+        };
+        let pairs: Vec<(f64, f64)> = rounds
+            .values()
+            .filter_map(|rows| Some((mean(rows, None)?, mean(rows, Some(link))?)))
+            .collect();
+        let found = gain(&pairs)?;
+        Some(Gain {
+            value: found.value,
+            low: found.low,
+            high: found.high,
+            share: self
+                .baseline()
+                .and_then(|baseline| share(&found, baseline))
+                .map(|share| share.value),
+        })
+    }
+
+    /// The mean response time without any delay.
+    fn baseline(&self) -> Option<f64> {
+        let plain = self
+            .0
+            .iter()
+            .filter(|row| row.purpose == DelayPurpose::Slope(None));
+        let means: Vec<f64> = plain.filter_map(|row| row.response_time.mean).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
+        (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+    }
+
+    fn delays(&self, link: &str) -> Vec<DelayFigures> {
+        let mut by_delay: BTreeMap<u64, (Vec<f64>, u64)> = BTreeMap::new();
+        for row in self.of(of_slope, link).into_values().flatten() {
+            let delay = row.delayed.get(link).copied().unwrap_or(0.0);
+            // The bits of numbers that are not negative ascend as these do.
+            let (means, exchanges) = by_delay.entry(delay.to_bits()).or_default();
+            means.extend(row.response_time.mean);
+            *exchanges += row.exchanges;
+        }
+        let figures = by_delay.into_iter();
+        let figures = figures.map(|(delay, (means, exchanges))| DelayFigures {
+            delay_s: f64::from_bits(delay),
+            mean_s: Estimate::of(&means).as_ref().map(bounds),
+            exchanges,
+        });
+        figures.collect()
+    }
+
+    fn critical(&self, links: &[LinkSummary]) -> Option<CriticalLink> {
+        let gains: Vec<(&str, Estimate)> = links
+            .iter()
+            .filter_map(|link| {
+                let Gain {
+                    value, low, high, ..
+                } = link.gain?;
+                Some((link.name.as_str(), Estimate { value, low, high }))
+            })
+            .collect();
+        if gains.is_empty() {
+            return None;
+        }
+        let of = self.baseline().map_or(String::new(), |baseline| {
+            format!(" of {}", format_seconds(baseline))
+        });
+        let said = |index: usize| {
+            let (name, gain) = &gains[index];
+            format!(
+                "{name}: without it callers would be answered {} sooner{of} ({} to {})",
+                format_seconds(gain.value),
+                format_seconds(gain.low.max(0.0)),
+                format_seconds(gain.high.max(0.0))
+            )
+        };
+        Some(match critical(&gains) {
+            Critical::One(index) => CriticalLink {
+                name: Some(gains[index].0.to_owned()),
+                sentence: format!("critical is {}", said(index)),
+            },
+            Critical::NotToldApart(indices) => CriticalLink {
+                name: None,
+                sentence: format!(
+                    "which dependency is critical is not told apart: {}",
+                    indices.into_iter().map(said).collect::<Vec<_>>().join("; ")
+                ),
+            },
+            Critical::None => CriticalLink {
+                name: None,
+                sentence: "callers would gain nothing without any of these dependencies".to_owned(),
+            },
+        })
+    }
+}
+
+fn of_slope(purpose: &DelayPurpose) -> Option<Option<&str>> {
+    match purpose {
+        DelayPurpose::Slope(link) => Some(link.as_deref()),
+        DelayPurpose::HalfRate(_) | DelayPurpose::Gain(_) => None,
+    }
+}
+
+fn at_half(purpose: &DelayPurpose) -> Option<Option<&str>> {
+    match purpose {
+        DelayPurpose::HalfRate(link) => Some(link.as_deref()),
+        DelayPurpose::Slope(_) | DelayPurpose::Gain(_) => None,
+    }
+}
+
+fn of_gain(purpose: &DelayPurpose) -> Option<Option<&str>> {
+    match purpose {
+        DelayPurpose::Gain(link) => Some(link.as_deref()),
+        DelayPurpose::Slope(_) | DelayPurpose::HalfRate(_) => None,
+    }
+}
+
+fn bounds(estimate: &Estimate) -> Bounds {
+    Bounds {
+        value: estimate.value,
+        low: estimate.low,
+        high: estimate.high,
+    }
+}
+
+/// Links whose slope is above 0, as far as these rounds tell: those that are worth a look at half the rate.
+#[must_use]
+pub fn with_slope(rows: &[DelayRow]) -> BTreeSet<String> {
+    let rows = Rows(rows);
+    let links = rows.links();
+    let rises = |link: &&str| {
+        let slope = slope(&rows.levels(of_slope, link, Statistic::Mean));
+        slope.is_some_and(|slope| slope.low > 0.0)
+    };
+    links.into_iter().filter(rises).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{LinkTurns, TimeStatistics};
+
+    /// A load of an API with own work of 30 ms that asks a log (90 ms) and secrets (110 ms), in sequence, or the log in vain.
+    fn row(
+        round: u32,
+        purpose: DelayPurpose,
+        delayed: &[(&str, f64)],
+        waits_for_log: bool,
+    ) -> DelayRow {
+        let delay = |link: &str| {
+            let found = delayed.iter().find(|(delayed, _)| *delayed == link);
+            found.map_or(0.0, |(_, delay)| *delay)
+        };
+        let log = if waits_for_log {
+            0.090 + delay("api -> log")
+        } else {
+            0.0
+        };
+        let noise = f64::from(round % 3) * 0.0001;
+        let mean = 0.030 + log + 0.110 + delay("api -> secrets") + noise;
+        let turns = |turn_time_s| LinkTurns {
+            turns: 30,
+            per_exchange: 1.0,
+            turn_time_s: Some(turn_time_s),
+        };
+        DelayRow {
+            arm: "main".to_owned(),
+            round,
+            delayed: delayed
+                .iter()
+                .map(|(link, delay)| ((*link).to_owned(), *delay))
+                .collect(),
+            purpose,
+            exchanges: 30,
+            failed: 0,
+            response_time: TimeStatistics {
+                count: 30,
+                mean: Some(mean),
+                p50: Some(mean),
+                p99: Some(mean),
+                ..TimeStatistics::default()
+            },
+            links: [("api -> log", 0.090), ("api -> secrets", 0.110)]
+                .map(|(link, time)| (link.to_owned(), turns(time)))
+                .into(),
+        }
+    }
+
+    fn rows(waits_for_log: bool) -> Vec<DelayRow> {
+        let mut rows = Vec::new();
+        for round in 1..=6 {
+            rows.push(row(round, DelayPurpose::Slope(None), &[], waits_for_log));
+            for link in ["api -> log", "api -> secrets"] {
+                for delay in [0.004, 0.008, 0.014, 0.020] {
+                    let purpose = DelayPurpose::Slope(Some(link.to_owned()));
+                    rows.push(row(round, purpose, &[(link, delay)], waits_for_log));
+                }
+            }
+            let both = [("api -> log", 0.110), ("api -> secrets", 0.110)];
+            rows.push(row(round, DelayPurpose::Gain(None), &both, waits_for_log));
+            for (link, own) in [("api -> log", 0.020), ("api -> secrets", 0.0)] {
+                let delayed =
+                    both.map(|(other, delay)| (other, if other == link { own } else { delay }));
+                let purpose = DelayPurpose::Gain(Some(link.to_owned()));
+                rows.push(row(round, purpose, &delayed, waits_for_log));
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn calls_in_sequence_have_slope_one_and_gain_their_own_time() {
+        let (links, critical) = summarise(&rows(true), 1);
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["log", "secrets"]);
+        for (link, time) in links.iter().zip([0.090, 0.110]) {
+            let slope = link.slope.mean.unwrap();
+            assert!((slope.value - 1.0).abs() < 1e-9, "{slope:?}");
+            assert_eq!(link.shape, LinkShape::Straight);
+            assert_eq!(link.turn_time_s, Some(time));
+            let gain = link.gain.unwrap();
+            assert!((gain.value - time).abs() < 1e-9, "{gain:?}");
+            assert!(link.reading.starts_with("in sequence"), "{}", link.reading);
+            assert!(link.slope.p99.is_none(), "180 exchanges are too few");
+            assert_eq!(link.delays.len(), 5);
+        }
+        let critical = critical.unwrap();
+        assert_eq!(critical.name.as_deref(), Some("secrets"));
+        assert!(
+            critical.sentence.contains("110 ms sooner of 230 ms"),
+            "{}",
+            critical.sentence
+        );
+        assert_eq!(with_slope(&rows(true)).len(), 2);
+    }
+
+    #[test]
+    fn a_link_that_nobody_waits_for_has_no_slope_and_no_gain() {
+        let (links, _) = summarise(&rows(false), 1);
+        assert_eq!(links[0].reading, "callers do not wait for it");
+        assert!(links[0].gain.unwrap().value.abs() < 1e-9);
+        assert_eq!(
+            with_slope(&rows(false)),
+            ["api -> secrets".to_owned()].into()
+        );
+    }
+
+    #[test]
+    fn a_slope_that_is_another_at_half_the_rate_claims_no_gain() {
+        let mut rows = rows(true);
+        for round in 1..=6 {
+            rows.push(row(round, DelayPurpose::HalfRate(None), &[], true));
+            let purpose = DelayPurpose::HalfRate(Some("api -> log".to_owned()));
+            rows.push(row(round, purpose, &[("api -> log", 0.020)], false));
+        }
+        let (links, critical) = summarise(&rows, 1);
+        assert_eq!((links[0].saturated, links[1].saturated), (Some(true), None));
+        assert!(links[0].gain.is_none() && links[0].reading.starts_with("includes queueing"));
+        assert_eq!(critical.unwrap().name.as_deref(), Some("secrets"));
+    }
+}

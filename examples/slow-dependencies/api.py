@@ -1,0 +1,1 @@
+../before-after/api.py
