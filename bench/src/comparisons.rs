@@ -3,6 +3,7 @@
 mod added;
 mod bodies;
 mod delay;
+mod fault;
 mod fields;
 mod gateway;
 mod gateway_connections;
@@ -106,6 +107,7 @@ pub const ALL: &[Comparison] = &[
     fields::COMPARISON,
     small_bodies::COMPARISON,
     two_shards::COMPARISON,
+    fault::COMPARISON,
     shards::COMPARISON,
     handshakes::COMPARISON,
     transfer::COMPARISON,

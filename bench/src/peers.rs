@@ -14,7 +14,14 @@ const ASKED: &[(&str, &[&str])] = &[
 ];
 
 /// Programs whose version the installer noted.
-const NOTED: &[&str] = &["wrk", "hey", "oha", "h2load", "wiremock"];
+const NOTED: &[&str] = &[
+    "wrk",
+    "hey",
+    "oha",
+    "h2load",
+    "toxiproxy-server",
+    "wiremock",
+];
 
 /// Programs that the installer leaves to the system, and the Debian package that brings each.
 const PACKAGES: &[(&str, &str)] = &[

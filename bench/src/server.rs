@@ -1,6 +1,7 @@
 //! The servers and proxies under comparison, and the targets of generators: how each is started and when it is ready.
 
 mod announced;
+mod fault;
 mod gateway;
 mod go_proxy;
 mod haproxy;
@@ -84,6 +85,12 @@ pub enum Kind {
     HaProxy,
     /// Go's `httputil.ReverseProxy`.
     GoProxy,
+    /// Our fault proxy with one shard and no toxic.
+    Fault,
+    /// Toxiproxy without a toxic.
+    Toxiproxy,
+    /// HAProxy with one thread, which only moves bytes.
+    HaProxyTcp,
 }
 
 /// Where a server takes load, and how.
@@ -138,6 +145,9 @@ impl Kind {
             Self::NginxProxy => "nginx `proxy_pass`",
             Self::HaProxy => "HAProxy",
             Self::GoProxy => "Go ReverseProxy",
+            Self::Fault => "plimsoll fault",
+            Self::Toxiproxy => "Toxiproxy",
+            Self::HaProxyTcp => "HAProxy, `mode tcp`",
         }
     }
 
@@ -204,6 +214,9 @@ impl Kind {
             Self::NginxProxy => nginx::start_proxy(site),
             Self::HaProxy | Self::HaProxyShards => haproxy::start(site),
             Self::GoProxy => go_proxy::start(site),
+            Self::Fault => fault::start_ours(site),
+            Self::Toxiproxy => fault::start_toxiproxy(site),
+            Self::HaProxyTcp => fault::start_haproxy(site),
         }?;
         let protocol = Protocol::Clear;
         Ok((child, address, Listener { address, protocol }))

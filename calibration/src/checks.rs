@@ -27,6 +27,7 @@ mod same;
 mod single_server;
 mod swap;
 mod testssl;
+mod toxics;
 mod tyk_files;
 mod upstreams;
 mod used_up;
@@ -47,7 +48,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 35] = [
+pub static CHECKS: [Check; 36] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -55,6 +56,7 @@ pub static CHECKS: [Check; 35] = [
     lognormal::CHECK,
     delays::CHECK,
     clients::CHECK,
+    toxics::CHECK,
     wiremock_acceptance::CHECK,
     h2spec::CHECK,
     grpc::CHECK,

@@ -10,6 +10,7 @@ mod bench;
 mod busy;
 mod checks;
 mod cost_of;
+mod fault;
 mod foreign;
 mod gateway;
 mod instructions_of;

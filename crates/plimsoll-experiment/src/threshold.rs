@@ -241,6 +241,9 @@ fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
     let path = metric.path();
     let of_levels = metric.level().is_some();
     let of_search = metric.is_below("capacity");
+    if let Some(link) = metric.link() {
+        return refuse_link(&path, link, method);
+    }
     let is_mixture = metric.time_kind().is_some() || path.ends_with("per_s");
     match method {
         Method::Levels(_) if of_search => Some(format!(
@@ -268,6 +271,24 @@ fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
         | Method::Capacity(_)
         | Method::Sensitivity(_) => None,
     }
+}
+
+/// Why a figure of a link cannot exist; `None` when it can.
+fn refuse_link(path: &str, link: &str, method: &Method) -> Option<String> {
+    let Method::Sensitivity(sensitivity) = method else {
+        return Some(format!(
+            "`{path}` is of a link that is delayed: write `method: {{ sensitivity: … }}`, or another metric"
+        ));
+    };
+    let links = sensitivity.links.iter();
+    let known: Vec<String> = links.flat_map(|known| [known.name(), known.text()]).collect();
+    if known.iter().any(|known| known == link) {
+        return None;
+    }
+    Some(format!(
+        "`{path}` is of no link that is delayed: {}",
+        suggestion(link, &known)
+    ))
 }
 
 /// Why a difference cannot exist; `None` when it can, or when the metric is not one.

@@ -259,6 +259,8 @@ impl Connection {
         let is_done = |lane: &Lane| lane.finished || (lane.deaf && lane.ended);
         let [upstream, downstream] = &self.lanes;
         is_done(upstream) && is_done(downstream)
+            // A client that is gone waits for nobody.
+            || matches!(self.far, Far::Absent) && upstream.finished
             || upstream.deaf && downstream.finished
             || downstream.deaf && upstream.finished
     }

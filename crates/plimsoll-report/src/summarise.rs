@@ -87,7 +87,6 @@ pub fn summarise(
     thresholds: &[Threshold],
 ) -> Summary {
     let blocks = Blocks::of(arms);
-    let cpus = facts.host.cpus;
     let mut rows = Vec::new();
     let mut summaries = IndexMap::new();
     let mut loads = IndexMap::new();
@@ -96,35 +95,7 @@ pub fn summarise(
         let mut summary = arm::summarise(arm, &merged, &facts.ranges, |block| {
             blocks.void_for(&arm.name, block)
         });
-        match method {
-            Method::Measure => {
-                rows.extend(validity::judge(&merged));
-                // A figure that nothing is known of has no cause.
-                let case = (merged.sent > 0).then(|| Case::of_one(&merged, cpus));
-                summary.bottleneck = case.as_ref().map(bottleneck::attribute);
-            }
-            Method::Compare { .. } => rows.extend(validity::judge(&merged)),
-            Method::Levels(named) => {
-                let (levels, of_levels) = levels::summarise(arm, named);
-                summary.bottleneck = levels::attribute(arm, &levels, cpus);
-                summary.drift = levels::drift(arm, &levels);
-                summary.levels = levels;
-                rows.extend(of_levels);
-            }
-            Method::Capacity(searches) => {
-                rows.extend(validity::judge(&merged));
-                if let Some(searched) = searches.get(&arm.name).cloned() {
-                    summary.capacity = Some(searched.capacity);
-                    summary.bottleneck = searched.bottleneck;
-                }
-            }
-            Method::Sensitivity(delayed) => {
-                rows.extend(validity::judge(&merged));
-                let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
-                (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
-                summary.notes.extend(links::notes(own));
-            }
-        }
+        rows.extend(by_method(method, arm, &merged, facts, &mut summary));
         summaries.insert(arm.name.clone(), summary);
         loads.insert(arm.name.as_str(), Load { arm, merged });
     }
@@ -162,6 +133,44 @@ pub fn summarise(
     };
     summary.verdict = verdict::decide(&summary, facts);
     summary
+}
+
+/// Adds the answers of the method to an arm's summary; the criteria of validity that its figures are held to.
+fn by_method(
+    method: &Method,
+    arm: &ArmBlocks,
+    merged: &ArmData,
+    facts: &Facts,
+    summary: &mut ArmSummary,
+) -> Vec<ValidityRow> {
+    let cpus = facts.host.cpus;
+    match method {
+        Method::Measure => {
+            // A figure that nothing is known of has no cause.
+            let case = (merged.sent > 0).then(|| Case::of_one(merged, cpus));
+            summary.bottleneck = case.as_ref().map(bottleneck::attribute);
+        }
+        Method::Compare { .. } => {}
+        Method::Levels(named) => {
+            let (levels, rows) = levels::summarise(arm, named);
+            summary.bottleneck = levels::attribute(arm, &levels, cpus);
+            summary.drift = levels::drift(arm, &levels);
+            summary.levels = levels;
+            return rows;
+        }
+        Method::Capacity(searches) => {
+            if let Some(searched) = searches.get(&arm.name).cloned() {
+                summary.capacity = Some(searched.capacity);
+                summary.bottleneck = searched.bottleneck;
+            }
+        }
+        Method::Sensitivity(delayed) => {
+            let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
+            (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
+            summary.notes.extend(links::notes(own));
+        }
+    }
+    validity::judge(merged)
 }
 
 /// The figures of a part of a load, as the summary would show them, without anything that takes a whole run to say.

@@ -189,6 +189,13 @@ fn timeout_needs_no_server() {
     assert_eq!(rest(&mut client), b"");
     assert!(start.elapsed() >= ms(150));
     assert_eq!(serving.turns("p", "unreachable"), 2);
+    drop(client);
+    serving.remove("p", "timeout_downstream");
+    serving.add("p", r#"{"type": "timeout"}"#);
+    let client = connect(proxy);
+    serving.wait_for("p", "unreachable", 3);
+    drop(client);
+    serving.wait_for("p", "open", 0);
 }
 
 #[test]

@@ -138,6 +138,15 @@ impl Metric {
         }
     }
 
+    /// The link of `links` that it is of.
+    #[must_use]
+    pub fn link(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [head, name, ..] if head == "links" => Some(name),
+            _ => None,
+        }
+    }
+
     /// The kind of time that it is a figure of; `None` for a count, a rate or a share.
     #[must_use]
     pub fn time_kind(&self) -> Option<TimeKind> {

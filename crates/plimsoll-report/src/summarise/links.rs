@@ -110,6 +110,7 @@ impl Rows<'_> {
             (Some(_), _, _) if is_saturated == Some(true) => {
                 "includes queueing: at half the rate a delay costs something else".to_owned()
             }
+            (_, _, Some(turns)) if turns == 0.0 => "nothing passed on it".to_owned(),
             (Some(mean), Some(median), Some(turns)) => {
                 Reading::of(mean, median, turns).sentence().to_owned()
             }

@@ -25,6 +25,7 @@ mod report;
 mod robustness;
 mod searches;
 mod secrets;
+mod sensitivity;
 mod servers;
 mod several_runs;
 mod steering;

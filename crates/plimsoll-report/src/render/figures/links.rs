@@ -2,7 +2,7 @@
 
 use crate::record::{Bounds, Gain, LinkShape, LinkSummary, Summary};
 use crate::render::table::Table;
-use crate::render::words::{percent, time};
+use crate::render::words::{signed_time, time};
 
 /// Absent figures.
 const NOTHING: &str = "–";
@@ -70,10 +70,9 @@ fn slope(slope: Option<Bounds>) -> String {
 }
 
 fn gain(gain: &Gain) -> String {
-    let [value, low, high] =
-        [gain.value, gain.low, gain.high].map(crate::render::words::signed_time);
+    let [value, low, high] = [gain.value, gain.low, gain.high].map(signed_time);
     let share = gain.share.map_or(String::new(), |share| {
-        format!(", {} of the mean", percent(share.max(0.0)))
+        format!(", {:.0} % of the mean", 100.0 * share.max(0.0))
     });
     format!("{value} ({low} to {high}){share}")
 }

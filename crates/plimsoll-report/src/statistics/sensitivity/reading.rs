@@ -1,6 +1,7 @@
 //! The way that callers use a link, read from its slopes and its turns together.
 
 use super::estimate::Estimate;
+use super::slope::NEGLIGIBLE_SLOPE;
 
 /// An interval over 0 that is narrower than this leaves no room for a wait worth naming.
 pub const NARROW: f64 = 0.1;
@@ -43,9 +44,9 @@ impl Reading {
             turns_per_exchange * (1.0 + ALIKE_WITHIN),
         );
         let still = median.holds(0.0) && median.high < mean.value;
-        if mean.high < 0.0 {
+        if mean.high < -NEGLIGIBLE_SLOPE {
             Self::Falls
-        } else if mean.low <= 0.0 && mean.width() < NARROW {
+        } else if mean.low <= 0.0 && mean.high >= -NEGLIGIBLE_SLOPE && mean.width() < NARROW {
             Self::NotWaitedFor
         } else if mean.low > most {
             Self::BeyondItsTurns

@@ -1,0 +1,86 @@
+//! `method: sensitivity` on a dependency whose time is known: a gateway in front of a mock that answers after 100 ms.
+
+use crate::levels::SLOW;
+use crate::program::Workspace;
+use serde_json::Value;
+
+/// A gateway in front of that mock.
+const GATEWAY: &str = "version: 1
+listeners: { main: { address: 127.0.0.1:0 } }
+upstreams:
+  slow: { endpoints: [{ url: \"${upstream.url}\" }] }
+routes:
+  - { name: all, path: /, upstream: slow }
+";
+
+fn experiment(delays: &str) -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("stubs/mappings/a.json", SLOW);
+    workspace.write("gateway.yaml", GATEWAY);
+    workspace.write(
+        "slow.yaml",
+        &format!(
+            "version: 1
+name: slow
+components:
+  upstream: {{ mock: {{ root: stubs }} }}
+  edge: {{ gateway: {{ config: gateway.yaml }} }}
+scenario:
+  - {{ get: /a, check: {{ status: 200 }} }}
+load: {{ rate: 20/s, warmup: 200ms }}
+arms: {{ main: {{ target: edge }} }}
+method: {{ sensitivity: {{ links: [edge -> upstream], delays: {delays}, blocks: 2, hold: 400ms }} }}
+thresholds: [{{ metric: links.upstream.gain, above: 50ms }}]
+"
+        ),
+    );
+    workspace
+}
+
+#[test]
+fn a_gateway_waits_once_for_its_upstream() {
+    let workspace = experiment("[0ms, 100ms, 200ms, 300ms]");
+    let finished = workspace.experiment("slow.yaml", &[]);
+    assert!(matches!(finished.code, Some(0 | 3 | 4 | 6)), "{finished:?}");
+    let summary = workspace.json("run/summary.json");
+    let arm = &summary["arms"]["main"];
+    let link = &arm["links"][0];
+    assert_eq!(link["link"], "edge -> upstream");
+    // Of the median, which a stall of the machine does not move.
+    let slope = link["slope"]["p50"]["value"].as_f64().unwrap();
+    assert!((0.8..1.2).contains(&slope), "{link}");
+    let turns = link["turns_per_exchange"].as_f64().unwrap();
+    assert!((0.7..1.3).contains(&turns), "{link}");
+    let turn_time = link["turn_time_s"].as_f64().unwrap();
+    assert!((0.1..0.3).contains(&turn_time), "{link}");
+    assert_eq!(link["delays"].as_array().unwrap().len(), 4);
+    // The arm's own figures are those without any delay.
+    assert_eq!(arm["by_block"].as_array().unwrap().len(), 2);
+    assert!(arm["response_time"]["p50"].as_f64().unwrap() < 0.2, "{arm}");
+    assert!(summary["thresholds"][0]["value"].as_f64().unwrap() > 0.0);
+    let rows = workspace.read("run/delays.jsonl");
+    let purposes: Vec<Value> = rows
+        .lines()
+        .map(|row| serde_json::from_str::<Value>(row).unwrap()["purpose"].clone())
+        .collect();
+    let gains = purposes
+        .iter()
+        .filter(|purpose| purpose.get("gain").is_some());
+    assert_eq!(gains.count(), 4, "all delayed, and all but one, twice");
+    let report = workspace.read("run/report.html");
+    assert!(report.contains("What each dependency costs"));
+    let logs = workspace.read("run/logs/fault proxy.log");
+    assert!(!logs.contains("error"), "{logs}");
+}
+
+#[test]
+fn too_few_connections_for_the_delays_are_refused_with_how_many_there_must_be() {
+    let workspace = experiment("[0ms, 100ms, 200ms, 300ms]");
+    let set = ["--set", "load.connections=3"];
+    let refused = workspace.experiment("slow.yaml", &set).ended_with(2);
+    let message = &refused.stderr;
+    assert!(
+        message.contains("there are at most 3: write `load: { connections: "),
+        "{message}"
+    );
+}
