@@ -37,7 +37,7 @@ pub use component::{
 };
 pub use decoded::{RECORDS, VALUES};
 pub use load::LoadSettings;
-pub use method::{Capacity, LevelOrder, Levels, Link, Method, Point, Sensitivity, reached};
+pub use method::{Capacity, LevelOrder, Levels, Link, Method, Point, Sensitivity};
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
 pub use schema::schema;

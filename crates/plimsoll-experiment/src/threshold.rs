@@ -281,7 +281,9 @@ fn refuse_link(path: &str, link: &str, method: &Method) -> Option<String> {
         ));
     };
     let links = sensitivity.links.iter();
-    let known: Vec<String> = links.flat_map(|known| [known.name(), known.text()]).collect();
+    let known: Vec<String> = links
+        .flat_map(|known| [known.name(), known.text()])
+        .collect();
     if known.iter().any(|known| known == link) {
         return None;
     }

@@ -28,7 +28,8 @@ pub const TOXIPROXY: &str = "2.12.0";
 
 /// The API, and what it is about.
 pub struct Api {
-    /// All proxies. A request holds them for as long as the shards take to carry it out, which never wait for a peer.
+    /// All proxies. A request holds them for as long as the shards take to carry it out, which never wait for a peer, and as a name to listen
+    /// at takes to be found.
     pub proxies: Mutex<Proxies>,
     /// Who may ask.
     pub guard: Guard,

@@ -80,6 +80,8 @@ pub struct Connection {
     lanes: [Lane; 2],
     turns: Turns,
     greeting: Option<Greeting>,
+    /// It is being told that its server cannot be reached, and ends with that.
+    is_told: bool,
     delay: Option<(Instant, Delay)>,
     /// It has been cut: the receiver of this direction still takes what was sent to it, until then.
     lingers: Option<(Direction, Instant)>,
@@ -105,6 +107,7 @@ impl Connection {
             lanes,
             turns: Turns::default(),
             greeting: None,
+            is_told: false,
             delay: None,
             lingers: None,
         }
@@ -140,6 +143,10 @@ impl Connection {
                 match self.step(context, direction) {
                     Moved::Nothing(due) => wake = earlier(wake, due),
                     Moved::Something => has_moved = true,
+                    Moved::Failed => {
+                        has_moved = true;
+                        self.lanes[1 - direction as usize].is_reset = true;
+                    }
                     Moved::Cut => {
                         has_moved = true;
                         self.cut(context, direction);
@@ -180,7 +187,7 @@ impl Connection {
             match &mut self.far {
                 Far::Open(_) => return Ok(None),
                 Far::Absent => {
-                    return match self.holds_clients() {
+                    return match self.is_told || self.holds_clients() {
                         true => Ok(None),
                         false => Err(io::ErrorKind::NotConnected.into()),
                     };
@@ -198,13 +205,13 @@ impl Connection {
                 }
                 Far::Connecting(connecting) => match connecting.as_mut().poll(context) {
                     Poll::Pending => return Ok(None),
-                    Poll::Ready(connected) => self.connected(context, connected),
+                    Poll::Ready(connected) => self.connected(connected),
                 },
             }
         }
     }
 
-    fn connected(&mut self, context: &mut Context<'_>, connected: io::Result<TcpStream>) {
+    fn connected(&mut self, connected: io::Result<TcpStream>) {
         let told = match connected {
             Ok(stream) => {
                 self.far = Far::Open(stream);
@@ -220,10 +227,19 @@ impl Connection {
             }
         };
         if let Some(told) = told {
-            // Nothing was sent to this client before, so the system has room for a line.
-            let written = Pin::new(&mut self.client).poll_write(context, told);
-            self.lanes[Direction::Downstream as usize].deaf |=
-                !matches!(written, Poll::Ready(Ok(count)) if count == told.len());
+            let out = &mut self.lanes[Direction::Downstream as usize].out;
+            let now = Instant::now();
+            out.push(Item {
+                arrived: now,
+                content: Content::Data(Bytes::from_static(told)),
+            });
+            if matches!(self.far, Far::Absent) {
+                self.is_told = true;
+                out.push(Item {
+                    arrived: now,
+                    content: Content::Cut,
+                });
+            }
         }
     }
 

@@ -215,12 +215,13 @@ impl Proxies {
         change(proxy, &self.shards, id, toxics).await
     }
 
-    /// The name of the enabled proxy whose clients ask for this server by CONNECT.
+    /// The proxy whose clients ask for this server by CONNECT; of several, one that is open.
     pub fn by_connect(&self, upstream: &str) -> Option<&Proxy> {
         let leads_there = |proxy: &&Proxy| {
             proxy.listen == BY_CONNECT && proxy.upstream.eq_ignore_ascii_case(upstream)
         };
-        self.proxies.values().find(leads_there)
+        let found = self.proxies.values().filter(leads_there);
+        found.max_by_key(|proxy| proxy.id().is_some())
     }
 
     /// Gives a client to an open proxy.

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// Clients of the API, and of CONNECT before they are given to a proxy, at a time; further ones wait to be accepted.
-const CLIENTS: usize = 64;
+const CLIENTS: usize = 256;
 /// A client of the API sends a list of proxies at most.
 const TERMS: Terms = Terms {
     patience: Duration::from_secs(60),

@@ -136,11 +136,10 @@ pub async fn run(mut commands: mpsc::Receiver<Command>, room: Arc<Room>) -> io::
                 say(done, ());
             }
             Command::Adopt { id, client } => {
-                if let Some(served) = proxies.get(&id) {
-                    let adopted = served.adoptions.try_send(client);
-                    adopted.ignored(
-                        "a client that finds no place is let go of, as by a full listener",
-                    );
+                if let Some(served) = proxies.get(&id)
+                    && served.adoptions.try_send(client).is_err()
+                {
+                    served.shared.account.turned_away.add(1);
                 }
             }
         }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::deadline::Watch;
 use plimsoll_http::{Limits, Stream, TcpServer, encode};
+use std::net::Ipv6Addr;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -28,10 +29,13 @@ const GREETING: Greeting = Greeting {
 
 /// The proxy of a server that may be asked for.
 pub fn allowed(server: &str) -> Wanted {
-    let has_port = |(_, port): (&str, &str)| port.bytes().all(|byte| byte.is_ascii_digit());
-    let upstream = match server.rsplit_once(':').is_some_and(has_port) {
-        true => server.to_owned(),
-        false => format!("{server}:{PORT}"),
+    let has_port = |(host, port): (&str, &str)| {
+        !host.ends_with(':') && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let upstream = match (server.parse::<Ipv6Addr>(), server.rsplit_once(':')) {
+        (Ok(address), _) => format!("[{address}]:{PORT}"),
+        (Err(_), Some(parts)) if has_port(parts) => server.to_owned(),
+        (Err(_), _) => format!("{}:{PORT}", server.trim_end_matches(':')),
     };
     Wanted {
         name: upstream.clone(),

@@ -51,7 +51,7 @@ pub use summary::comparison::{
 };
 pub use summary::level::LevelSummary;
 pub use summary::link::{
-    Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
+    Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
     LinkTurns, Slopes,
 };
 pub use summary::parts::{

@@ -184,6 +184,18 @@ pub fn figures(part: &ArmData) -> ArmSummary {
     arm::summarise(&arm, part, &Ranges::default(), |_| &[])
 }
 
+/// Figures of the response times of a load that a criterion of validity reaches.
+#[must_use]
+pub fn void_figures(part: &ArmData) -> Vec<Statistic> {
+    let arm = ArmBlocks {
+        name: part.name.clone(),
+        blocks: [(1, part.clone())].into(),
+        notes: Vec::new(),
+    };
+    let blocks = Blocks::of(std::slice::from_ref(&arm));
+    blocks.void_for(&arm.name, 1).to_vec()
+}
+
 /// Resources by component over the measured time of a load.
 #[must_use]
 pub fn component_summaries(load: &ArmData) -> IndexMap<String, ComponentSummary> {

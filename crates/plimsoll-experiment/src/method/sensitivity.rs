@@ -28,8 +28,10 @@ const PART_OF_TIMEOUT: u32 = 4;
 /// Links that are delayed one by one, to see what callers notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sensitivity {
-    /// The links, in the order of the file; at least one.
+    /// Links that are delayed; at least one.
     pub links: Vec<Link>,
+    /// All links of the file.
+    pub known: Vec<Link>,
     /// At least four, ascending from 0.
     pub delays: Vec<Duration>,
     /// Rounds that hold every delay of every link once.
@@ -106,6 +108,7 @@ pub(super) fn convert(
     }
     Sensitivity {
         links,
+        known,
         delays,
         blocks,
         hold: *wire.hold,
@@ -203,6 +206,17 @@ pub(super) fn check(
     at: &Pointer,
 ) {
     let longest = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    for link in &sensitivity.links {
+        let is_reached = |arm: &Arm| sensitivity.reached(&arm.target.component).contains(&link);
+        if !arms.is_empty() && !arms.iter().any(is_reached) {
+            let message = format!(
+                "no arm leads to `{}`: its target must be `{}`, or lead there",
+                link.text(),
+                link.from
+            );
+            loader.refuse(at.key("links"), message);
+        }
+    }
     for arm in arms {
         let settings = &arm.settings;
         let is_constant = match &settings.load {
@@ -246,23 +260,26 @@ pub(super) fn load(wire: &SensitivityWire) -> LoadWire {
     }
 }
 
-/// The links of each arm: those of whatever its target reaches, by way of others.
-#[must_use]
-pub fn reached<'a>(target: &'a str, links: &'a [Link]) -> Vec<&'a Link> {
-    let mut by_caller: BTreeMap<&str, Vec<&Link>> = BTreeMap::new();
-    for link in links {
-        by_caller.entry(&link.from).or_default().push(link);
-    }
-    let (mut callers, mut found) = (vec![target], Vec::new());
-    while let Some(caller) = callers.pop() {
-        // Each caller once, whoever leads to it.
-        for link in by_caller.remove(caller).unwrap_or_default() {
-            callers.push(&link.to);
-            found.push(link);
+impl Sensitivity {
+    /// The links of an arm with this target that are delayed: those of whatever the target reaches, by way of others, delayed or not.
+    #[must_use]
+    pub fn reached<'a>(&'a self, target: &'a str) -> Vec<&'a Link> {
+        let mut by_caller: BTreeMap<&str, Vec<&Link>> = BTreeMap::new();
+        for link in &self.known {
+            by_caller.entry(&link.from).or_default().push(link);
         }
+        let (mut callers, mut found) = (vec![target], Vec::new());
+        while let Some(caller) = callers.pop() {
+            // Each caller once, whoever leads to it.
+            for link in by_caller.remove(caller).unwrap_or_default() {
+                callers.push(&link.to);
+                found.push(link);
+            }
+        }
+        found.retain(|link| self.links.contains(link));
+        found.sort();
+        found
     }
-    found.sort();
-    found
 }
 
 #[cfg(test)]
@@ -374,14 +391,27 @@ method: {{ sensitivity: {method} }}
             to: to.to_owned(),
             listener: None,
         };
-        let links = [
-            link("gateway", "api"),
-            link("api", "log"),
-            link("other", "log"),
-            link("log", "api"),
-        ];
+        let mut sensitivity = Sensitivity {
+            links: Vec::new(),
+            known: vec![
+                link("gateway", "api"),
+                link("api", "log"),
+                link("other", "log"),
+                link("log", "api"),
+            ],
+            delays: Vec::new(),
+            blocks: 2,
+            hold: Duration::ZERO,
+        };
+        sensitivity.links = vec![link("api", "log")];
+        assert_eq!(
+            sensitivity.reached("gateway").len(),
+            1,
+            "by way of one that is not delayed"
+        );
+        sensitivity.links = sensitivity.known.clone();
         let texts = |target| -> Vec<String> {
-            let found = reached(target, &links).into_iter();
+            let found = sensitivity.reached(target).into_iter();
             found.map(Link::text).collect()
         };
         assert_eq!(

@@ -1,7 +1,5 @@
 //! Paths of the API, and the methods that each takes.
 
-use std::borrow::Cow;
-
 /// A path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
@@ -41,9 +39,8 @@ pub enum Method {
 impl Route {
     /// The route of a path as it came.
     pub fn of(path: &str) -> Option<Self> {
-        let path = decode(path)?;
         let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
-        let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let named = |name: &str| decode(name).filter(|name| !name.is_empty());
         Some(match segments[..] {
             ["version"] => Self::Version,
             ["metrics"] => Self::Metrics,
@@ -85,13 +82,10 @@ impl Method {
     }
 }
 
-/// Percent-encoding resolved; none where it is broken.
-fn decode(path: &str) -> Option<Cow<'_, str>> {
-    if !path.contains('%') {
-        return Some(path.into());
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut parts = path.split('%');
+/// A segment with percent-encoding resolved, so that names may have a slash; none where it is broken.
+fn decode(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut parts = segment.split('%');
     bytes.extend_from_slice(parts.next()?.as_bytes());
     for part in parts {
         let (digits, rest) = part.split_at_checked(2)?;
@@ -101,7 +95,7 @@ fn decode(path: &str) -> Option<Cow<'_, str>> {
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
         bytes.extend_from_slice(rest.as_bytes());
     }
-    String::from_utf8(bytes).ok().map(Cow::Owned)
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -110,16 +104,16 @@ mod tests {
 
     #[test]
     fn paths_have_names_that_may_be_encoded() {
-        let toxic = Route::of("/proxies/a%20b/toxics/%C3%A4").unwrap();
-        assert_eq!(toxic, Route::Toxic("a b".to_owned(), "ä".to_owned()));
+        let toxic = Route::of("/proxies/a%20b%2Fc/toxics/%C3%A4").unwrap();
+        assert_eq!(toxic, Route::Toxic("a b/c".to_owned(), "ä".to_owned()));
         for path in [
             "/",
             "",
             "/proxies/",
             "/proxies/a/",
             "/proxies/a/b",
-            "/x%2",
-            "/x%zz",
+            "/proxies/x%2",
+            "/proxies/x%zz",
             "/Version",
         ] {
             assert_eq!(Route::of(path), None, "{path}");

@@ -22,6 +22,11 @@ pub struct Server {
 impl Server {
     /// The server of this name.
     pub fn new(name: String) -> Self {
+        // As Go dials a port without a host.
+        let name = match name.starts_with(':') {
+            true => format!("localhost{name}"),
+            false => name,
+        };
         Self {
             name,
             found: RefCell::default(),

@@ -25,6 +25,8 @@ pub struct Lane {
     pub finished: bool,
     /// The receiver is gone: what arrives for it is dropped.
     pub deaf: bool,
+    /// The sender has reset the connection, which was seen when something was written to it: its end is no clean one.
+    pub is_reset: bool,
 }
 
 /// A toxic of a lane.
@@ -32,7 +34,7 @@ pub struct Lane {
 struct Slot {
     toxic: Arc<Toxic>,
     /// Its place among connections, from 0 to 1: it works if this is below its toxicity.
-    place: f32,
+    place: f64,
     stage: Box<dyn Stage>,
     draw: Draw,
     /// Pieces that wait before it.
@@ -44,10 +46,8 @@ struct Slot {
 impl Slot {
     fn new(toxic: &Arc<Toxic>, key: Key<'_>, now: Instant) -> Self {
         let mut draw = key.draw(toxic);
-        #[expect(clippy::cast_possible_truncation, reason = "24 bits are enough")]
-        let place = draw.unit() as f32;
         Self {
-            place,
+            place: draw.unit(),
             stage: toxic.effect.stage(now),
             toxic: Arc::clone(toxic),
             draw,
@@ -57,7 +57,7 @@ impl Slot {
     }
 
     fn works(&self) -> bool {
-        self.place < self.toxic.toxicity
+        self.place < f64::from(self.toxic.toxicity)
     }
 
     /// Takes over the attributes and the toxicity that its toxic has now.
@@ -110,6 +110,7 @@ impl Lane {
             ended: false,
             finished: false,
             deaf: false,
+            is_reset: false,
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Moved {
     Nothing(Option<Instant>),
     /// Something did.
     Something,
+    /// The receiver has reset the connection.
+    Failed,
     /// The connection is to end: what its receiver has got is all.
     Cut,
     /// The connection is to be reset.
@@ -83,7 +85,7 @@ impl Step<'_> {
                     Poll::Ready(Ok(written)) if written == count => {}
                     Poll::Ready(Ok(written)) => self.keep(&bytes[written..]),
                     Poll::Pending => self.keep(bytes),
-                    Poll::Ready(Err(_)) => self.lane.deaf = true,
+                    Poll::Ready(Err(error)) => return self.give_up(&error),
                 }
                 Moved::Something
             }
@@ -137,7 +139,7 @@ impl Step<'_> {
                 match self.write(context, &bytes) {
                     Poll::Pending => return Moved::Nothing(None),
                     Poll::Ready(Ok(written)) => self.lane.out.consume(written),
-                    Poll::Ready(Err(_)) => self.lane.deaf = true,
+                    Poll::Ready(Err(error)) => return self.give_up(&error),
                 }
                 Moved::Something
             }
@@ -196,9 +198,23 @@ impl Step<'_> {
         });
     }
 
+    /// The receiver takes nothing more. A reset that is met here is not met again by who reads from it; one that came behind its end (EPIPE)
+    /// makes that end no worse.
+    fn give_up(&mut self, error: &io::Error) -> Moved {
+        self.lane.deaf = true;
+        match error.kind() {
+            io::ErrorKind::ConnectionReset => Moved::Failed,
+            _ => Moved::Something,
+        }
+    }
+
     /// The sender sends nothing more.
     fn end(&mut self, how: Content) -> Moved {
         self.lane.ended = true;
+        let how = match self.lane.is_reset {
+            true => Content::Reset,
+            false => how,
+        };
         self.lane.push(Item {
             arrived: Instant::now(),
             content: how,

@@ -2,6 +2,11 @@
 
 use crate::error::ApiError;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a name of this machine may take to be found: other requests wait meanwhile.
+const LOOK_UP: Duration = Duration::from_secs(2);
 
 /// The `listen` of a proxy without a listener of its own: its clients ask for its upstream by CONNECT.
 pub const BY_CONNECT: &str = "connect";
@@ -46,7 +51,16 @@ pub async fn place(listen: &str) -> Result<Place, ApiError> {
             .map_err(|_| ApiError::listen(listen, "unknown port"))?;
         return Ok(Place::At((Ipv6Addr::UNSPECIFIED, port).into()));
     }
-    let found = tokio::net::lookup_host(listen).await;
+    let local = format!("{}:{port}", Ipv4Addr::LOCALHOST);
+    let literal = match host.eq_ignore_ascii_case("localhost") {
+        true => local.parse(),
+        false => listen.parse(),
+    };
+    if let Ok(address) = literal {
+        return Ok(Place::At(address));
+    }
+    let found = timeout(LOOK_UP, tokio::net::lookup_host(listen)).await;
+    let found = found.map_err(|_| ApiError::listen(listen, "the name is not found in time"))?;
     let found = found.map_err(|error| ApiError::listen(listen, error))?;
     let address = found.min_by_key(SocketAddr::is_ipv6);
     let address = address.ok_or_else(|| ApiError::listen(listen, "no suitable address"))?;

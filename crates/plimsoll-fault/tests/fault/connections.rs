@@ -55,6 +55,39 @@ fn a_reset_is_passed_on() {
     assert_eq!(reset.kind(), ErrorKind::ConnectionReset);
 }
 
+/// The server answers half and resets while the client still sends: that is no clean end.
+#[test]
+fn a_reset_is_passed_on_while_the_client_sends() {
+    for _ in 0..20 {
+        let serving = Serving::start();
+        let resetting = server(|mut client| {
+            client.read_exact(&mut [0; 1000]).unwrap();
+            client.write_all(b"half").unwrap();
+            let linger = Some(Duration::ZERO);
+            Socket::from(client).set_linger(linger).unwrap();
+        });
+        let mut client = connect(serving.proxy("p", resetting));
+        let mut writer = client.try_clone().unwrap();
+        let sending = std::thread::spawn(move || {
+            let block = [0; 10_000];
+            loop {
+                if let Err(error) = writer.write_all(&block) {
+                    return error.kind();
+                }
+            }
+        });
+        let mut bytes = Vec::new();
+        let end = client.read_to_end(&mut bytes);
+        // Whichever of the two meets the reset first, the other does not.
+        let met = sending.join().unwrap();
+        assert!(
+            end.is_err() || met == ErrorKind::ConnectionReset,
+            "a clean end behind {} bytes, {met}",
+            bytes.len()
+        );
+    }
+}
+
 /// A server that accepts nobody, and whose queue is full: connecting to it is answered by nothing.
 fn blackhole() -> (Socket, Vec<Socket>, SocketAddr) {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

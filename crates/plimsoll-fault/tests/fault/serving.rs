@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// Nothing in these tests takes so long.
@@ -114,8 +114,13 @@ impl Serving {
 
     /// Returns when a count of a proxy is so much.
     pub fn wait_for(&self, proxy: &str, count: &str, value: u64) {
-        while self.turns(proxy, count) != value {
-            std::thread::yield_now();
+        let start = Instant::now();
+        loop {
+            let is = self.turns(proxy, count);
+            if is == value {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{count} is {is}, not {value}");
         }
     }
 }

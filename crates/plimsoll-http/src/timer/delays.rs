@@ -19,6 +19,8 @@ use tokio::time::Instant;
 
 /// The shortest time between two wake-ups.
 const MINIMUM_GAP: Duration = Duration::from_micros(100);
+/// With fewer waits nobody looks for those that were given up.
+const FEW: usize = 64;
 
 /// The timer of one shard.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ struct Queue {
     waiting: BinaryHeap<Waiting>,
     /// When the timer will fire, if it is armed.
     armed: Option<Instant>,
+    /// With so many waits those that were given up are looked for: they would stay until their deadlines.
+    crowded: usize,
     last_wake: Instant,
 }
 
@@ -66,6 +70,7 @@ impl DelayTimer {
             queue: RefCell::new(Queue {
                 waiting: BinaryHeap::new(),
                 armed: None,
+                crowded: FEW,
                 last_wake: Instant::now(),
             }),
         })
@@ -84,6 +89,10 @@ impl DelayTimer {
         let (wake, woken) = oneshot::channel();
         let mut queue = self.queue.borrow_mut();
         queue.waiting.push(Waiting { deadline, wake });
+        if queue.waiting.len() >= queue.crowded {
+            queue.waiting.retain(|waiting| !waiting.wake.is_closed());
+            queue.crowded = FEW.max(2 * queue.waiting.len());
+        }
         self.arm(&mut queue);
         Delay(woken)
     }
@@ -155,6 +164,17 @@ impl Eq for Waiting {}
 mod tests {
     use super::*;
     use std::rc::Rc;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn waits_that_are_given_up_do_not_pile_up() {
+        let timer = DelayTimer::new().unwrap();
+        let far = Instant::now() + Duration::from_secs(3_600);
+        let kept: Vec<Delay> = (0..100).map(|_| timer.delay(far)).collect();
+        for _ in 0..10_000 {
+            drop(timer.delay(far));
+        }
+        assert!(timer.queue.borrow().waiting.len() <= 2 * kept.len() + FEW);
+    }
 
     /// Delays of every length end in the order of their deadlines and none ends early.
     #[tokio::test(flavor = "current_thread")]

@@ -1,6 +1,6 @@
 //! Statistics of the method `sensitivity`: what a delayed link costs its callers, and what its absence would give.
 //!
-//! A block restarts everything and measures, for one link, a figure of the response time (its mean or a quantile) at each of several added
+//! A block measures, for one link, a figure of the response time (its mean or a quantile) at each of several added
 //! delays. The derivative of the figure by the delay is the *link gradient* of Chen, Joshi, Hiltunen, Sanders and Schlichting ("Link
 //! Gradients: Predicting the Impact of Network Latency on Multitier Applications", INFOCOM 2009), here by least squares over levels in
 //! random order. A gain is the virtual speedup of Coz (Curtsinger and Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP

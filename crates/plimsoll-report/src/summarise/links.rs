@@ -1,7 +1,7 @@
 //! Links of an arm from the loads under delays: slopes, shapes, gains, and the one that callers would gain most without.
 
 use crate::record::{
-    Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
+    Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
     Slopes, Statistic,
 };
 use crate::statistics::sensitivity::{
@@ -10,7 +10,7 @@ use crate::statistics::sensitivity::{
 use plimsoll_base::units::format_seconds;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Exchanges at each delay from which on a p99 has two-sided 95 % bounds.
+/// Exchanges of a load from which on its p99 has an upper 95 % bound.
 const ENOUGH_FOR_P99: u64 = 299;
 
 /// Loads of one arm.
@@ -46,7 +46,33 @@ pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
             rows.len()
         ));
     }
+    let void = rows.iter().filter(|row| !row.void_for.is_empty()).count();
+    if void > 0 {
+        notes.push(format!(
+            "{void} of {} loads are left out where criteria of validity reach their figures",
+            rows.len()
+        ));
+    }
     notes
+}
+
+impl DelayRow {
+    /// A figure of its response times, unless a criterion of validity reaches it.
+    fn figure(&self, statistic: Statistic) -> Option<f64> {
+        let value = self.response_time.get(statistic)?;
+        (!self.void_for.contains(&statistic)).then_some(value)
+    }
+}
+
+/// Of each round the shortest and the longest delay.
+fn ends_of(rounds: &[Vec<Level>]) -> Vec<Vec<Level>> {
+    let by_delay = |one: &&Level, other: &&Level| one.delay_s.total_cmp(&other.delay_s);
+    let ends = rounds.iter().filter_map(|levels| {
+        let first = levels.iter().min_by(by_delay)?;
+        let last = levels.iter().max_by(by_delay)?;
+        Some(vec![*first, *last])
+    });
+    ends.collect()
 }
 
 /// Whom a link leads to.
@@ -87,7 +113,7 @@ impl Rows<'_> {
         let level = |row: &&DelayRow| {
             Some(Level {
                 delay_s: row.delayed.get(link).copied().unwrap_or(0.0),
-                value: row.response_time.get(statistic)?,
+                value: row.figure(statistic)?,
             })
         };
         let whole = rounds
@@ -99,9 +125,11 @@ impl Rows<'_> {
     fn link(&self, name: &str, link: &str, seed: u64) -> LinkSummary {
         let means = self.levels(of_slope, link, Statistic::Mean);
         let mean = slope(&means);
+        // By the same two delays as at half the rate: a line that bends has another slope over more of them.
+        let ends = slope(&ends_of(&means));
         let median = slope(&self.levels(of_slope, link, Statistic::P50));
         let half = slope(&self.levels(at_half, link, Statistic::Mean));
-        let is_saturated = mean.as_ref().zip(half.as_ref());
+        let is_saturated = ends.as_ref().zip(half.as_ref());
         let is_saturated = is_saturated.map(|(full, half)| saturated(full, half));
         let shape = shape(&means, seed);
         let turns = self.turns(link);
@@ -110,7 +138,7 @@ impl Rows<'_> {
             (Some(_), _, _) if is_saturated == Some(true) => {
                 "includes queueing: at half the rate a delay costs something else".to_owned()
             }
-            (_, _, Some(turns)) if turns == 0.0 => "nothing passed on it".to_owned(),
+            (_, _, Some(0.0)) => "nothing passed on it".to_owned(),
             (Some(mean), Some(median), Some(turns)) => {
                 Reading::of(mean, median, turns).sentence().to_owned()
             }
@@ -127,6 +155,10 @@ impl Rows<'_> {
             },
             turns_per_exchange: per_exchange,
             turn_time_s: turns.and_then(|(_, time)| time),
+            bend: match shape {
+                Shape::Bends { before, after, .. } => Some(Bend { before, after }),
+                Shape::Straight | Shape::Flattens | Shape::Unclear => None,
+            },
             shape: match shape {
                 Shape::Straight => LinkShape::Straight,
                 Shape::Bends { .. } => LinkShape::Bends,
@@ -146,12 +178,8 @@ impl Rows<'_> {
 
     fn slope_of_p99(&self, link: &str) -> Option<Bounds> {
         let rounds = self.of(of_slope, link);
-        let mut exchanges: BTreeMap<u64, u64> = BTreeMap::new();
-        for row in rounds.into_values().flatten() {
-            let delay = row.delayed.get(link).copied().unwrap_or(0.0);
-            *exchanges.entry(delay.to_bits()).or_default() += row.exchanges;
-        }
-        let is_enough = exchanges.values().all(|count| *count >= ENOUGH_FOR_P99);
+        let mut rows = rounds.values().flatten();
+        let is_enough = rows.all(|row| row.exchanges >= ENOUGH_FOR_P99);
         let levels = self.levels(of_slope, link, Statistic::P99);
         slope(&levels).filter(|_| is_enough).as_ref().map(bounds)
     }
@@ -183,7 +211,8 @@ impl Rows<'_> {
         let mean = |rows: &[&DelayRow], of: Option<&str>| {
             let mut rows = rows.iter();
             let row = rows.find(|row| of_gain(&row.purpose) == Some(of))?;
-            row.response_time.mean
+            // A delay that makes exchanges fail takes what they would have lasted out of the mean.
+            row.figure(Statistic::Mean).filter(|_| row.failed == 0)
         };
         let pairs: Vec<(f64, f64)> = rounds
             .values()
@@ -207,7 +236,9 @@ impl Rows<'_> {
             .0
             .iter()
             .filter(|row| row.purpose == DelayPurpose::Slope(None));
-        let means: Vec<f64> = plain.filter_map(|row| row.response_time.mean).collect();
+        let means: Vec<f64> = plain
+            .filter_map(|row| row.figure(Statistic::Mean))
+            .collect();
         #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
         (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
     }
@@ -218,7 +249,7 @@ impl Rows<'_> {
             let delay = row.delayed.get(link).copied().unwrap_or(0.0);
             // The bits of numbers that are not negative ascend as these do.
             let (means, exchanges) = by_delay.entry(delay.to_bits()).or_default();
-            means.extend(row.response_time.mean);
+            means.extend(row.figure(Statistic::Mean));
             *exchanges += row.exchanges;
         }
         let figures = by_delay.into_iter();
@@ -255,7 +286,22 @@ impl Rows<'_> {
                 format_seconds(gain.high.max(0.0))
             )
         };
+        let rises = |link: &&LinkSummary| link.slope.mean.is_some_and(|slope| slope.low > 0.0);
+        let unknown: Vec<&str> = links
+            .iter()
+            .filter(|link| link.gain.is_none())
+            .filter(rises)
+            .map(|link| link.name.as_str())
+            .collect();
         Some(match critical(&gains) {
+            Critical::One(index) if !unknown.is_empty() => CriticalLink {
+                name: None,
+                sentence: format!(
+                    "of the dependencies whose gain is known the largest is {}; callers wait for {}, too, whose gain is not",
+                    said(index),
+                    unknown.join(", ")
+                ),
+            },
             Critical::One(index) => CriticalLink {
                 name: Some(gains[index].0.to_owned()),
                 sentence: format!("critical is {}", said(index)),
@@ -354,6 +400,7 @@ mod tests {
             purpose,
             exchanges: 30,
             failed: 0,
+            void_for: Vec::new(),
             response_time: TimeStatistics {
                 count: 30,
                 mean: Some(mean),
@@ -437,6 +484,56 @@ mod tests {
         let (links, critical) = summarise(&rows, 1);
         assert_eq!((links[0].saturated, links[1].saturated), (Some(true), None));
         assert!(links[0].gain.is_none() && links[0].reading.starts_with("includes queueing"));
-        assert_eq!(critical.unwrap().name.as_deref(), Some("secrets"));
+        let critical = critical.unwrap();
+        assert_eq!(critical.name, None, "the log may cost more");
+        assert!(
+            critical.sentence.contains("callers wait for log, too"),
+            "{}",
+            critical.sentence
+        );
+    }
+
+    #[test]
+    fn a_bend_alone_is_no_saturation() {
+        let mut rows = rows(true);
+        // Callers notice the log from 8 ms on, at either rate.
+        for row in &mut rows {
+            let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
+            let mean = row.response_time.mean.unwrap() - delay.min(0.008);
+            row.response_time.mean = Some(mean);
+        }
+        for round in 1..=6 {
+            let mut half = |purpose, delay: f64| {
+                let mut half = row(round, purpose, &[("api -> log", delay)], true);
+                let mean = half.response_time.mean.unwrap() - delay.min(0.008);
+                half.response_time.mean = Some(mean);
+                rows.push(half);
+            };
+            half(DelayPurpose::HalfRate(None), 0.0);
+            half(DelayPurpose::HalfRate(Some("api -> log".to_owned())), 0.020);
+        }
+        let (links, _) = summarise(&rows, 1);
+        assert_eq!(links[0].saturated, Some(false));
+        assert_eq!(links[0].shape, LinkShape::Bends);
+        assert!((links[0].hinge_s.unwrap().value - 0.008).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_load_that_is_void_or_fails_enters_nothing() {
+        let mut rows = rows(true);
+        let distorted = rows.iter_mut().filter(|row| row.round == 3);
+        for row in distorted {
+            row.response_time.mean = Some(9.0);
+            row.void_for = Statistic::ALL.to_vec();
+        }
+        let failing = rows
+            .iter_mut()
+            .find(|row| row.purpose == DelayPurpose::Gain(None))
+            .unwrap();
+        (failing.failed, failing.response_time.mean) = (5, Some(0.0));
+        let (links, _) = summarise(&rows, 1);
+        assert!((links[1].slope.mean.unwrap().value - 1.0).abs() < 1e-9);
+        assert!((links[1].gain.unwrap().value - 0.110).abs() < 1e-9);
+        assert_eq!(notes(&rows).len(), 2);
     }
 }

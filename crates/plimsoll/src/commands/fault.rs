@@ -30,10 +30,10 @@ pub struct Args {
     #[arg(long, allow_negative_numbers = true)]
     seed: Option<i64>,
     /// Have `/metrics` with the bytes of each proxy.
-    #[arg(long)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
     proxy_metrics: bool,
     /// Have `/metrics`; there is no runtime of Go here whose metrics it could have.
-    #[arg(long)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
     runtime_metrics: bool,
     /// Print the version and end.
     #[arg(long)]
@@ -140,6 +140,25 @@ pub fn with_two_dashes(words: impl IntoIterator<Item = OsString>) -> Vec<OsStrin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn flags_may_be_set_as_in_go() {
+        let parse = |line: &[&str]| {
+            let words = ["fault"].iter().chain(line);
+            let args = <Line as clap::Parser>::try_parse_from(words).unwrap().args;
+            (args.proxy_metrics, args.runtime_metrics)
+        };
+        assert_eq!(parse(&[]), (false, false));
+        let line = ["--proxy-metrics", "--runtime-metrics=true"];
+        assert_eq!(parse(&line), (true, true));
+        assert_eq!(parse(&["--proxy-metrics=false"]), (false, false));
+    }
 
     #[test]
     fn one_dash_is_as_good_as_two() {

@@ -8,9 +8,9 @@ use serde_json::Value;
 const GATEWAY: &str = "version: 1
 listeners: { main: { address: 127.0.0.1:0 } }
 upstreams:
-  slow: { endpoints: [{ url: \"${upstream.url}\" }] }
+  slow: { endpoints: [\"${upstream.url}\"] }
 routes:
-  - { name: all, path: /, upstream: slow }
+  - { path: /, upstream: slow }
 ";
 
 fn experiment(delays: &str) -> Workspace {

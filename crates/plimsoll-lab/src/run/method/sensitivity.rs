@@ -13,11 +13,11 @@ use crate::load::Keeping;
 use crate::topology::component::Passed;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::units::{Rate, format_seconds};
-use plimsoll_experiment::{Arm, Point, Sensitivity, reached};
+use plimsoll_experiment::{Arm, Point, Sensitivity};
 use plimsoll_load::plan::Load;
 use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns};
 use plimsoll_report::statistics::sensitivity::connections_needed;
-use plimsoll_report::summarise::{figures, with_slope};
+use plimsoll_report::summarise::{figures, void_figures, with_slope};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Part of the rate at which links with a slope are measured again, for as many exchanges.
@@ -54,7 +54,7 @@ pub(super) async fn run(
 }
 
 /// Every delay of every link, and none, for each arm.
-fn slopes(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+fn slopes(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
     let mut planned = Vec::new();
     for (arm, links) in of_arms(session, sensitivity) {
         planned.push(Planned {
@@ -75,9 +75,10 @@ fn slopes(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> 
 }
 
 /// Loads that slopes and turns ask for.
-fn consequences(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+fn consequences(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
     let longest = sensitivity.delays.iter().max().copied().unwrap_or_default();
     let mut planned = Vec::new();
+    let mut notes = Vec::new();
     for (arm, links) in of_arms(session, sensitivity) {
         let rows = session.rows_of(arm);
         let with_slope = with_slope(rows);
@@ -97,7 +98,14 @@ fn consequences(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Pla
             });
         }
         planned.extend(halved);
-        planned.extend(gains(arm, &links, &turn_times(rows)));
+        let gains = gains(arm, &links, &turn_times(rows));
+        match refuse_gains(&session.experiment.arms[arm], rows, &gains) {
+            None => planned.extend(gains),
+            Some(note) => notes.push((arm, note)),
+        }
+    }
+    for (arm, note) in notes {
+        session.note(arm, note);
     }
     planned
 }
@@ -153,7 +161,7 @@ fn turn_times(rows: &[DelayRow]) -> BTreeMap<String, f64> {
 fn of_arms(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<(usize, Vec<String>)> {
     let arms = session.experiment.arms.iter().enumerate();
     arms.map(|(place, arm)| {
-        let links = reached(&arm.target.component, &sensitivity.links);
+        let links = sensitivity.reached(&arm.target.component);
         (place, links.into_iter().map(|link| link.text()).collect())
     })
     .collect()
@@ -236,6 +244,7 @@ async fn delayed(
         exchanges: own.times.response_time.count,
         failed: own.failed,
         response_time: own.times.response_time,
+        void_for: void_figures(&measured.data),
         links: sensitivity_links
             .into_iter()
             .map(|link| {
@@ -262,28 +271,57 @@ fn refuse_crowding(arm: &Arm, row: &DelayRow, session: &Session<'_, '_>) -> Resu
     let plimsoll_experiment::Method::Sensitivity(sensitivity) = &session.experiment.method else {
         return Ok(());
     };
-    let (Some(mean), Some(rate)) = (row.response_time.mean, rate(arm)) else {
+    let delay = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    let turns = row.links.values().map(|passed| passed.per_exchange);
+    let longest = delay.as_secs_f64() * turns.fold(1.0, f64::max);
+    let Some((mean, needed, most)) = lacking(arm, row, longest) else {
         return Ok(());
     };
-    let Load::Open { grow_to, .. } = &arm.settings.load else {
-        return Ok(());
-    };
-    let delays = sensitivity.delays.iter().max().copied().unwrap_or_default();
-    // For gains, every link is delayed by the time of the slowest at once.
-    let times = turn_times(std::slice::from_ref(row));
-    let slowest = times.values().copied().fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "a number of links")]
-    let longest = delays.as_secs_f64().max(slowest * times.len() as f64);
-    let needed = connections_needed(rate, mean, longest);
-    if u64::from(*grow_to) >= needed {
-        return Ok(());
-    }
     Err(LabError::Input(format!(
-        "arm `{}`: {rate}/s that take {} need {needed} connections under delays of up to {}, and there are at most {grow_to}: write `load: {{ connections: {needed} }}`, or a lower rate",
+        "arm `{}`: exchanges that take {} need {needed} connections under delays of up to {} in all, and there are at most {most}: write `load: {{ connections: {needed} }}`, or a lower rate",
         arm.name,
         format_seconds(mean),
         format_seconds(longest)
     )))
+}
+
+/// Why gains cannot be measured: all links delayed at once would keep exchanges for longer than connections or the timeout allow.
+fn refuse_gains(arm: &Arm, rows: &[DelayRow], gains: &[Planned]) -> Option<String> {
+    let all = gains.first()?;
+    let plain = rows
+        .iter()
+        .find(|row| row.purpose == DelayPurpose::Slope(None))?;
+    let added = all.delayed.iter().map(|(link, delay)| {
+        let turns = plain
+            .links
+            .get(link)
+            .map_or(0.0, |passed| passed.per_exchange);
+        turns * delay
+    });
+    let added: f64 = added.sum();
+    let mean = plain.response_time.mean?;
+    let timeout = arm.settings.timeout.as_secs_f64();
+    if mean + added > timeout / 2.0 {
+        return Some(format!(
+            "gains were not measured: with all links as slow as the slowest an exchange takes {}, more than half of the timeout of {}",
+            format_seconds(mean + added),
+            format_seconds(timeout)
+        ));
+    }
+    let (_, needed, most) = lacking(arm, plain, added)?;
+    Some(format!(
+        "gains were not measured: with all links as slow as the slowest it takes {needed} connections, and there are at most {most}: write `load: {{ connections: {needed} }}`"
+    ))
+}
+
+/// The mean response time, the connections that it takes when exchanges last so much longer, and how many there may be, where these are fewer.
+fn lacking(arm: &Arm, row: &DelayRow, longer: f64) -> Option<(f64, u64, u32)> {
+    let Load::Open { grow_to, .. } = &arm.settings.load else {
+        return None;
+    };
+    let mean = row.response_time.mean?;
+    let needed = connections_needed(rate(arm)?, mean, longer);
+    (u64::from(*grow_to) < needed).then_some((mean, needed, *grow_to))
 }
 
 /// The arm with the rate that a load has; at half the rate for as long as it takes to have as many exchanges.
@@ -360,13 +398,21 @@ impl Session<'_, '_> {
         self.delays.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// A sentence beside the figures of an arm by its place.
+    fn note(&mut self, arm: usize, note: String) {
+        let name = &self.experiment.arms[arm].name;
+        if let Some(blocks) = self.arms.iter_mut().find(|blocks| blocks.name == *name) {
+            blocks.notes.push(note);
+        }
+    }
+
     /// The texts of the links of an arm by its place.
     fn links_of(&self, arm: usize) -> BTreeSet<String> {
         let plimsoll_experiment::Method::Sensitivity(sensitivity) = &self.experiment.method else {
             return BTreeSet::new();
         };
         let target = &self.experiment.arms[arm].target.component;
-        let links = reached(target, &sensitivity.links).into_iter();
+        let links = sensitivity.reached(target).into_iter();
         links.map(|link| link.text()).collect()
     }
 }

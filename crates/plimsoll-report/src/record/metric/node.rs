@@ -177,7 +177,9 @@ impl Node for Vec<LevelSummary> {
 
 impl Node for Vec<LinkSummary> {
     fn child(&self, name: &str) -> Option<Child<'_>> {
-        let link = self.iter().find(|link| link.name == name);
+        let link = self
+            .iter()
+            .find(|link| link.name == name || link.link == name);
         link.map(|link| Child::Node(link as &dyn Node))
     }
 }

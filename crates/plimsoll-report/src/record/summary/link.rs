@@ -1,7 +1,7 @@
 //! Links of an arm under `sensitivity`: what a delay of each costs its callers.
 
 use crate::record::figures::figures;
-use crate::record::times::TimeStatistics;
+use crate::record::times::{Statistic, TimeStatistics};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,8 +22,11 @@ pub struct LinkSummary {
     pub turn_time_s: Option<f64>,
     /// How the mean goes with the delay.
     pub shape: LinkShape,
-    /// The slack: the delay from which on callers notice it; `null` unless the shape is `bends`.
+    /// The hinge: the delay from which on callers notice more of it; `null` unless the shape is `bends`.
     pub hinge_s: Option<Bounds>,
+    /// Slopes to both sides of the hinge; `null` unless the shape is `bends`.
+    #[serde(default)]
+    pub bend: Option<Bend>,
     /// Whether the slope is another at half the rate: it includes queueing then, and no gain is claimed. `null` where that was not tried.
     pub saturated: Option<bool>,
     /// How much sooner callers would be answered without it, in the mean; `null` where that was not measured, or not to be claimed.
@@ -59,6 +62,15 @@ pub struct Bounds {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+/// Slopes of the mean to both sides of a hinge.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bend {
+    /// At shorter delays: 0 unless it is told apart from that.
+    pub before: f64,
+    /// At longer ones.
+    pub after: f64,
 }
 
 /// How a figure goes with the delay.
@@ -127,6 +139,8 @@ pub struct DelayRow {
     pub failed: u64,
     /// Response times.
     pub response_time: TimeStatistics,
+    /// Figures of them that a criterion of validity reaches.
+    pub void_for: Vec<Statistic>,
     /// The links of the arm, as `caller -> dependency`, with what passed on each.
     pub links: BTreeMap<String, LinkTurns>,
 }

@@ -80,7 +80,12 @@ fn gain(gain: &Gain) -> String {
 /// The shape in words, with the slack.
 pub(in crate::render) fn shape(link: &LinkSummary) -> String {
     match (link.shape, link.hinge_s) {
-        (LinkShape::Bends, Some(hinge)) => format!("bends at {}", time(Some(hinge.value))),
+        (LinkShape::Bends, Some(hinge)) => {
+            let slopes = link.bend.map_or(String::new(), |bend| {
+                format!(", from {:.2} to {:.2}", bend.before, bend.after)
+            });
+            format!("bends at {}{slopes}", time(Some(hinge.value)))
+        }
         (LinkShape::Bends, None) => "bends".to_owned(),
         (LinkShape::Straight, _) => "straight".to_owned(),
         (LinkShape::Flattens, _) => "flattens".to_owned(),

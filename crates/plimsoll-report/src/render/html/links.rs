@@ -95,10 +95,10 @@ fn fitted(link: &LinkSummary, last: f64) -> Vec<(f64, f64)> {
     let Some(slope) = link.slope.mean else {
         return Vec::new();
     };
-    if let (Some(hinge), Some((_, first)), Some((_, top))) =
-        (link.hinge_s, means.first(), means.last())
-    {
-        return vec![(0.0, *first), (hinge.value, *first), (last, *top)];
+    if let (Some(hinge), Some(bend), Some((_, first))) = (link.hinge_s, link.bend, means.first()) {
+        let at_hinge = first + bend.before * hinge.value;
+        let end = at_hinge + bend.after * (last - hinge.value);
+        return vec![(0.0, *first), (hinge.value, at_hinge), (last, end)];
     }
     #[expect(clippy::cast_precision_loss, reason = "a number of delays")]
     let count = means.len() as f64;

@@ -9,6 +9,9 @@ pub const NARROW: f64 = 0.1;
 /// A slope that comes within this share of the turns is as large as they are: turns are counted, and have no interval of their own.
 const ALIKE_WITHIN: f64 = 0.1;
 
+/// A wider interval may hold the turns by chance.
+const ROUGH: f64 = 0.5;
+
 /// With fewer turns than this per exchange, most exchanges have none.
 const HALF: f64 = 0.5;
 
@@ -54,7 +57,7 @@ impl Reading {
             Self::SomeRequests
         } else if mean.high < least {
             Self::Overlapped
-        } else if mean.low > 0.0 {
+        } else if mean.low > 0.0 && mean.width() < ROUGH {
             Self::InSequence
         } else {
             Self::NotTold
