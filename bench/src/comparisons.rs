@@ -108,6 +108,8 @@ pub const ALL: &[Comparison] = &[
     small_bodies::COMPARISON,
     two_shards::COMPARISON,
     fault::COMPARISON,
+    transfer::FAULT,
+    idle_connections::FAULT,
     shards::COMPARISON,
     handshakes::COMPARISON,
     transfer::COMPARISON,

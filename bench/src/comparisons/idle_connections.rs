@@ -21,6 +21,18 @@ pub const COMPARISON: Comparison = Comparison {
     run,
 };
 
+/// Proxies of TCP.
+pub const FAULT: Comparison = Comparison {
+    name: "fault-memory",
+    about: "proxies of TCP with 10,000 idle connections",
+    round: Round {
+        starts: 9,
+        leads: 0,
+        measured_times: 0,
+    },
+    run: run_fault,
+};
+
 const CONNECTIONS: u32 = 10_000;
 /// Connections that are not ours: the look whether it is ready.
 const SPARE: u32 = 50;
@@ -53,6 +65,14 @@ const MOCK: [Shown<Held>; 1] = [Shown {
     figure: |held| held.each_kilobytes,
     bar: Bar::new(3.0, 2.0),
 }];
+/// Ours first.
+const PROXIES_OF_TCP: [Kind; 3] = [Kind::Fault, Kind::HaProxyTcp, Kind::Toxiproxy];
+const OF_TCP: [Shown<Held>; 1] = [Shown {
+    work: "fault proxy, each idle connection",
+    quantity: EACH,
+    figure: |held| held.each_kilobytes,
+    bar: Bar::new(4.0, 2.0),
+}];
 const EACH: Quantity = Quantity::SmallMemory("memory");
 
 /// The memory of a server that holds idle connections.
@@ -72,6 +92,13 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
     found.rows.extend(servers.rows);
     found.notes.extend(servers.notes);
     Ok(found)
+}
+
+fn run_fault(bench: &Bench) -> Result<Findings, Error> {
+    memory::compare(bench, &OF_TCP, &PROXIES_OF_TCP, |kind| {
+        let upstream = Kind::Mock.start(bench, bench.placement.clients, None)?;
+        idle(bench, kind, Some(upstream.address.into()))
+    })
 }
 
 /// The memory of one that holds connections on each of which one request was answered.
@@ -104,12 +131,15 @@ pub(super) fn holding<C>(
     })
 }
 
-/// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy needs two descriptors for each of those;
+/// How many connections a proxy holds here, where it may be told to expect `expected`. HAProxy and proxies of TCP need two descriptors for each of
+/// those;
 /// where that allows fewer, its memory is scaled.
 pub(super) fn held_by(kind: Kind, expected: u64) -> Result<u32, Error> {
     let expected = u32::try_from(expected).unwrap_or(u32::MAX);
     let count = match kind {
-        Kind::HaProxy | Kind::HaProxyShards => CONNECTIONS.min(expected.saturating_sub(SPARE)),
+        Kind::HaProxy | Kind::HaProxyShards | Kind::HaProxyTcp | Kind::Fault | Kind::Toxiproxy => {
+            CONNECTIONS.min(expected.saturating_sub(SPARE))
+        }
         _ => CONNECTIONS,
     };
     if count == 0 {

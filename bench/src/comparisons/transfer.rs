@@ -21,13 +21,30 @@ pub const COMPARISON: Comparison = Comparison {
     run,
 };
 
-/// Ours first.
-const SIDES: [Kind; 2] = [Kind::GatewayPlain, Kind::HaProxy];
+/// The same for proxies of TCP.
+pub const FAULT: Comparison = Comparison {
+    name: "fault-transfer",
+    about: "256 MiB bodies through proxies of TCP, both ways",
+    run: run_fault,
+    ..COMPARISON
+};
+
+/// Ours, the peer, and how ours is called in the table.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    sides: [Kind; 2],
+    name: &'static str,
+    throughput: Option<Bar>,
+    per_processor: Option<Bar>,
+}
+
 const TURNS: Turns = Turns {
     judged: 2,
     tolerated: 0.02,
 };
 const RATE: Bar = Bar::at_least(0.85).aiming_at(1.0);
+/// As much for each second of processor time.
+const AS_CHEAP: Bar = Bar::at_least(1.0);
 
 /// The figures of one direction.
 #[derive(Debug, Clone, Copy)]
@@ -38,17 +55,37 @@ struct Moved {
 }
 
 fn run(bench: &Bench) -> Result<Findings, Error> {
+    let pair = Pair {
+        sides: [Kind::GatewayPlain, Kind::HaProxy],
+        name: "gateway",
+        throughput: Some(RATE),
+        per_processor: None,
+    };
+    compare(bench, pair)
+}
+
+fn run_fault(bench: &Bench) -> Result<Findings, Error> {
+    let pair = Pair {
+        sides: [Kind::Fault, Kind::HaProxyTcp],
+        name: "fault proxy, no toxic",
+        throughput: None,
+        per_processor: Some(AS_CHEAP),
+    };
+    compare(bench, pair)
+}
+
+fn compare(bench: &Bench, pair: Pair) -> Result<Findings, Error> {
     let mut findings = Findings::default();
-    for (way, work) in [
-        (Way::Down, "gateway, 256 MiB bodies to clients"),
-        (Way::Up, "gateway, 256 MiB bodies from clients"),
-    ] {
+    for way in [Way::Down, Way::Up] {
+        let work = &format!("{}, 256 MiB bodies {}", pair.name, way.name());
         let name = |kind: Kind| format!("{}, {}", kind.name(), way.name());
-        let sides = interleave(bench, &SIDES, TURNS, name, |kind| moved(bench, kind, way))?;
-        let absent = |index: usize| Some((SIDES[index].name(), sides[index].absent()?));
+        let sides = interleave(bench, &pair.sides, TURNS, name, |kind| {
+            moved(bench, kind, way)
+        })?;
+        let absent = |index: usize| Some((pair.sides[index].name(), sides[index].absent()?));
         let throughput = Quantity::Bandwidth("throughput");
         if let Some((name, reason)) = absent(0).or_else(|| absent(1)) {
-            let limit = Some(Limit::Ratio(RATE));
+            let limit = pair.throughput.or(pair.per_processor).map(Limit::Ratio);
             findings
                 .rows
                 .push(Row::absent(work, throughput, (name, &reason), limit));
@@ -56,15 +93,19 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
         }
         let row = |quantity, figure: fn(&Moved) -> f64, bar| {
             let (ours, theirs) = (sides[0].rounds(figure), sides[1].rounds(figure));
-            Row::beside(work, quantity, &ours, (SIDES[1].name(), &theirs), bar)
+            Row::beside(work, quantity, &ours, (pair.sides[1].name(), &theirs), bar)
         };
-        findings
-            .rows
-            .push(row(throughput, |seen| seen.megabytes_per_s, Some(RATE)));
+        findings.rows.push(row(
+            throughput,
+            |seen| seen.megabytes_per_s,
+            pair.throughput,
+        ));
         let per_processor = Quantity::Bandwidth("throughput per CPU second");
-        findings
-            .rows
-            .push(row(per_processor, |seen| seen.per_processor, None));
+        findings.rows.push(row(
+            per_processor,
+            |seen| seen.per_processor,
+            pair.per_processor,
+        ));
         findings.notes.push(sides.note());
     }
     Ok(findings)

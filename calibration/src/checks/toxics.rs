@@ -30,12 +30,15 @@ const MEAN_OFF: f64 = 0.000_2;
 const P99_LATE: f64 = 0.001;
 /// A stall reaches pieces so long after it.
 const AFTERWARDS: Duration = Duration::from_millis(5);
-const BANDWIDTHS: [u64; 2] = [100, 10_000];
+const BANDWIDTHS: [u64; 3] = [100, 10_000, 100_000];
 const TOXICITY: f64 = 0.3;
 /// Standard normal quantile of 99.9 %, two-sided.
 const Z: f64 = 3.29;
 /// How long a change may take under load.
 const CHANGE: Duration = Duration::from_millis(100);
+/// Pause of a sender behind each block: about 60 MB/s each way. Without any, senders and readers would fill both processors of a small
+/// machine, and the time of a change would be the scheduler's.
+const REST: Duration = Duration::from_millis(1);
 /// How long a client may wait to be accepted while a server answers nothing.
 const ACCEPT: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -276,7 +279,9 @@ fn changes(bench: &Bench) -> Result<Bar, Error> {
             let is_over = &is_over;
             scope.spawn(move || {
                 let (mut from, block) = (from, vec![2; 64 * 1024]);
-                while !is_over.load(Ordering::Relaxed) && from.write_all(&block).is_ok() {}
+                while !is_over.load(Ordering::Relaxed) && from.write_all(&block).is_ok() {
+                    clock::pause(REST);
+                }
             });
             scope.spawn(move || {
                 let (mut to, mut buffer) = (to, vec![0; 64 * 1024]);

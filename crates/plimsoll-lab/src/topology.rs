@@ -5,6 +5,7 @@ pub(crate) mod child;
 pub(crate) mod component;
 pub(crate) mod generator;
 mod http_get;
+mod peers;
 pub(crate) mod probe;
 pub(crate) mod process_tree;
 pub mod shim;

@@ -3,7 +3,7 @@
 use plimsoll_base::document::{DurationText, Path as Pointer, suggestion};
 use plimsoll_base::units::format_seconds;
 use plimsoll_load::plan::{Load, Profile};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::default_warmup;
@@ -264,20 +264,23 @@ impl Sensitivity {
     /// The links of an arm with this target that are delayed: those of whatever the target reaches, by way of others, delayed or not.
     #[must_use]
     pub fn reached<'a>(&'a self, target: &'a str) -> Vec<&'a Link> {
-        let mut by_caller: BTreeMap<&str, Vec<&Link>> = BTreeMap::new();
-        for link in &self.known {
-            by_caller.entry(&link.from).or_default().push(link);
-        }
-        let (mut callers, mut found) = (vec![target], Vec::new());
+        let components = self.components(target);
+        let below = |link: &&Link| components.contains(link.from.as_str());
+        let mut found: Vec<&Link> = self.links.iter().filter(below).collect();
+        found.sort();
+        found
+    }
+
+    /// A target, and the components that it reaches, by way of others.
+    #[must_use]
+    pub fn components<'a>(&'a self, target: &'a str) -> BTreeSet<&'a str> {
+        let (mut callers, mut found) = (vec![target], BTreeSet::new());
         while let Some(caller) = callers.pop() {
-            // Each caller once, whoever leads to it.
-            for link in by_caller.remove(caller).unwrap_or_default() {
-                callers.push(&link.to);
-                found.push(link);
+            if found.insert(caller) {
+                let links = self.known.iter().filter(|link| link.from == caller);
+                callers.extend(links.map(|link| link.to.as_str()));
             }
         }
-        found.retain(|link| self.links.contains(link));
-        found.sort();
         found
     }
 }

@@ -21,6 +21,7 @@ use watched::Watched;
 use crate::error::{LabError, LogTail};
 use crate::topology::cgroup;
 use crate::topology::child::{Child, Exit, STOP_GRACE};
+use crate::topology::peers;
 use crate::topology::probe::{Moment, Sampler};
 use crate::topology::shim::Spec;
 use announce::Silence;
@@ -171,6 +172,27 @@ impl<'a> Topology<'a> {
         };
         self.running.insert(links::FAULT_PROXY.to_owned(), running);
         Ok(())
+    }
+
+    /// Whom components are connected with, by their names, where no link leads that is delayed.
+    #[must_use]
+    pub fn beside_links(&self) -> Vec<(String, String)> {
+        let children = self.running.iter();
+        let children = children.filter_map(|(name, running)| Some((name, running.child.as_ref()?)));
+        let mut found = Vec::new();
+        for (name, child) in children.filter(|(name, _)| *name != links::FAULT_PROXY) {
+            let own = self.addresses.ports(name);
+            let peers = peers::below(child.shim_pid()).into_iter();
+            // A connection at a port of its own was made by its client.
+            let made = peers.filter(|connected| !own.contains(&connected.port));
+            let beside = made.filter(|connected| !self.addresses.is_led(name, connected.peer));
+            found.extend(beside.map(|connected| {
+                let peer = self.addresses.component_at(connected.peer);
+                let peer = peer.map_or_else(|| connected.peer.to_string(), str::to_owned);
+                (name.clone(), peer)
+            }));
+        }
+        found
     }
 
     /// The proxy in links that the experiment delays.

@@ -259,6 +259,7 @@ async fn delayed(
     if load.purpose == DelayPurpose::Slope(None) {
         refuse_crowding(arm, &row, session)?;
         session.keep(block.number, measured.data, measured.notes);
+        session.note_peers(load.arm);
     }
     session.recorder.delay(&row)?;
     let rows = session.delays.entry(arm.name.clone()).or_default();
@@ -403,6 +404,23 @@ impl Session<'_, '_> {
         let name = &self.experiment.arms[arm].name;
         if let Some(blocks) = self.arms.iter_mut().find(|blocks| blocks.name == *name) {
             blocks.notes.push(note);
+        }
+    }
+
+    /// Names whom the components of an arm are connected with where no link leads that is delayed: nobody looks at what that costs.
+    fn note_peers(&mut self, arm: usize) {
+        let plimsoll_experiment::Method::Sensitivity(sensitivity) = &self.experiment.method else {
+            return;
+        };
+        let components = sensitivity.components(&self.experiment.arms[arm].target.component);
+        for (component, peer) in self.topology.beside_links() {
+            let note = format!(
+                "{component} is connected with {peer}, where no delayed link leads: nobody looked at what that costs"
+            );
+            let is_new = !self.arms[arm].notes.contains(&note);
+            if components.contains(component.as_str()) && is_new {
+                self.note(arm, note);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use plimsoll_experiment::Field;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 
 /// The listener that is meant when none is named.
 pub const MAIN: &str = "main";
@@ -41,6 +42,12 @@ impl Address {
         }
     }
 
+    /// Whether it is this one; a name is none.
+    #[must_use]
+    pub fn is(&self, address: SocketAddr) -> bool {
+        self.port == address.port() && self.host.parse() == Ok(address.ip())
+    }
+
     /// Value of a substitution of it.
     #[must_use]
     pub fn field(&self, field: Field) -> String {
@@ -53,8 +60,8 @@ impl Address {
     }
 }
 
-impl From<std::net::SocketAddr> for Address {
-    fn from(address: std::net::SocketAddr) -> Self {
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
         Self::new(&address.ip().to_string(), address.port())
     }
 }
@@ -111,6 +118,21 @@ impl Addresses {
     pub fn set_link(&mut self, caller: &str, component: &str, listener: &str, address: Address) {
         let link = (caller.to_owned(), component.to_owned(), listener.to_owned());
         self.links.insert(link, address);
+    }
+
+    /// Whether a caller's way to this address is one that leads through a proxy.
+    #[must_use]
+    pub fn is_led(&self, caller: &str, address: SocketAddr) -> bool {
+        let mut links = self.links.iter();
+        links.any(|((from, _, _), led)| from == caller && led.is(address))
+    }
+
+    /// The component that listens at this address.
+    #[must_use]
+    pub fn component_at(&self, address: SocketAddr) -> Option<&str> {
+        let mut components = self.listeners.iter();
+        let found = components.find(|(_, listeners)| listeners.values().any(|own| own.is(address)));
+        found.map(|(name, _)| name.as_str())
     }
 
     /// Notes where a listener is.
