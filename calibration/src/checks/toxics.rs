@@ -30,6 +30,8 @@ const MEAN_OFF: f64 = 0.000_2;
 const P99_LATE: f64 = 0.001;
 /// A stall reaches pieces so long after it.
 const AFTERWARDS: Duration = Duration::from_millis(5);
+/// How far a bandwidth may be off.
+const RATE_OFF: f64 = 0.02;
 const BANDWIDTHS: [u64; 3] = [100, 10_000, 100_000];
 const TOXICITY: f64 = 0.3;
 /// Standard normal quantile of 99.9 %, two-sided.
@@ -198,11 +200,14 @@ fn bandwidth(bench: &Bench, rate: u64) -> Result<Bar, Error> {
     let measured = bytes as f64 / took.as_secs_f64() / 1e3;
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
     let rate = rate as f64;
-    Ok(Bar::within(
+    Ok(Bar::judged(
         format!("bandwidth of {rate} kB/s"),
-        measured,
-        rate,
-        0.02,
+        format!("± {:.0} %", 100.0 * RATE_OFF),
+        format!(
+            "{measured:.0} kB/s ({:+.2} %)",
+            100.0 * (measured / rate - 1.0)
+        ),
+        (measured / rate - 1.0).abs() <= RATE_OFF,
     ))
 }
 

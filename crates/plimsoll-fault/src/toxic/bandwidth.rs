@@ -13,8 +13,8 @@ pub struct Bandwidth {
 
 impl Kind for Bandwidth {
     const NAME: &'static str = "bandwidth";
-    /// The next piece is there when the first has gone: else each would begin as late as the timer was.
-    const ROOM: usize = 2;
+    /// Further pieces are there when the first has gone, however late the timer was and TCP opened its window. More would end uploads early.
+    const ROOM: usize = 8;
     /// When the last slice was through.
     type State = Instant;
 

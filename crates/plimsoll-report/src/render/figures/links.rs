@@ -1,6 +1,6 @@
 //! The table of links: slopes, turns and gains, arms below each other.
 
-use crate::record::{Bounds, Gain, LinkShape, LinkSummary, Summary};
+use crate::record::{ArmSummary, Bounds, Gain, LinkShape, LinkSummary, Summary};
 use crate::render::table::Table;
 use crate::render::words::{signed_time, time};
 
@@ -18,9 +18,9 @@ pub(in crate::render) fn links(summary: &Summary) -> Option<Table> {
             .then_some("arm")
             .into_iter()
             .chain(["link", "slope mean", "p50", "p99", "turns", "turn time"])
-            .chain(["gain", "shape", "reading"]),
+            .chain(["gain", "shape"]),
     )
-    .with_words(if several_arms { &[1, 8, 9] } else { &[7, 8] });
+    .with_words(if several_arms { &[1, 8] } else { &[7] });
     for (arm, figures) in &summary.arms {
         let mut name = arm.clone();
         for link in &figures.links {
@@ -33,18 +33,21 @@ pub(in crate::render) fn links(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
-/// Answers below the table: the dependency of each arm that callers would gain most without.
+/// Answers below the table: the dependency of each arm that callers would gain most without, and how callers use each link.
 pub(in crate::render) fn answers(summary: &Summary) -> Vec<String> {
     let several_arms = summary.arms.len() > 1;
-    let arms = summary.arms.iter();
-    arms.filter_map(|(name, arm)| {
-        let sentence = &arm.critical_link.as_ref()?.sentence;
-        Some(match several_arms {
+    let of_arm = |(name, arm): (&String, &ArmSummary)| -> Vec<String> {
+        let critical = arm.critical_link.iter();
+        let critical = critical.map(|found| found.sentence.clone());
+        let links = arm.links.iter();
+        let links = links.map(|link| format!("{}: {}", link.link, link.reading));
+        let said = critical.chain(links).map(|sentence| match several_arms {
             true => format!("{name}: {sentence}"),
-            false => sentence.clone(),
-        })
-    })
-    .collect()
+            false => sentence,
+        });
+        said.collect()
+    };
+    summary.arms.iter().flat_map(of_arm).collect()
 }
 
 fn cells(link: &LinkSummary) -> Vec<String> {
@@ -58,7 +61,6 @@ fn cells(link: &LinkSummary) -> Vec<String> {
         time(link.turn_time_s),
         link.gain.as_ref().map_or(NOTHING.to_owned(), gain),
         shape(link),
-        link.reading.clone(),
     ]
 }
 

@@ -8,7 +8,7 @@ use super::{arms, figure};
 use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
 use crate::render::figures::links::{answers, links, shape};
 use crate::render::view::RunView;
-use crate::render::words::{percent, time};
+use crate::render::words::time;
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 180;
@@ -28,7 +28,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @for (index, (name, arm)) in summary.arms.iter().enumerate() {
             @for link in &arm.links {
                 h3 { @if several_arms { (name) ": " } (link.link) }
-                (figure(over_delay(link, index), &format!("Mean response time over the delay of this link, with 95 % intervals over rounds; {}.", shape(link))))
+                (figure(over_delay(link, index), &format!("Mean response time over the delay of this link, with 95 % intervals over rounds; the axis does not begin at 0. {}: {}.", shape(link), link.reading)))
             }
             (split(name, arm))
         }
@@ -49,10 +49,12 @@ fn over_delay(link: &LinkSummary, index: usize) -> Markup {
     let Some((last, ..)) = shown.last() else {
         return Markup::default();
     };
-    let top = shown
-        .iter()
-        .map(|(_, _, _, high)| *high)
-        .fold(0.0, f64::max);
+    let ends = shown.iter().map(|(_, _, low, high)| (*low, *high));
+    let (bottom, top) = ends.fold((f64::INFINITY, 0.0_f64), |(bottom, top), (low, high)| {
+        (bottom.min(low), top.max(high))
+    });
+    // As much room above and below as the longest delay: a slope of 1 looks alike in all of them.
+    let room = last.delay_s / 2.0;
     let plot = Plot {
         size: (WIDTH, HEIGHT),
         title: "Mean response time over the delay".to_owned(),
@@ -60,7 +62,7 @@ fn over_delay(link: &LinkSummary, index: usize) -> Markup {
             .to_owned(),
         left: LEFT,
         x: Axis::linear(0.0, last.delay_s * 1.05, 8, axis::seconds),
-        y: Axis::linear(0.0, top * 1.1, 4, axis::seconds),
+        y: Axis::linear((bottom - room).max(0.0), top + room, 4, axis::seconds),
     };
     let fitted = fitted(link, last.delay_s);
     let colour = style::colour(index);
@@ -126,7 +128,7 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
         format!(
             "{}, {}",
             time(Some(value)),
-            percent((value / mean).max(0.0))
+            format_args!("{:.0} %", 100.0 * (value / mean).max(0.0))
         )
     };
     html! {
