@@ -21,7 +21,7 @@ pub const COMPARISON: Comparison = Comparison {
     run,
 };
 
-/// The same for proxies of TCP.
+/// Proxies of TCP in the place of the gateway and its peer.
 pub const FAULT: Comparison = Comparison {
     name: "fault-transfer",
     about: "256 MiB bodies through proxies of TCP, both ways",

@@ -1,5 +1,6 @@
 //! Arms: the alternatives under comparison, each with everything that its load needs.
 
+pub(crate) mod delayed;
 mod held;
 mod plan;
 mod several;

@@ -109,7 +109,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
     let order = topology::check(loader, &components, &component_names);
     let warmup = wire.load.warmup.map(|warmup| *warmup);
     let method = method::convert(loader, wire.method.as_ref(), &arm_names, warmup);
-    method::check(loader, &method, &arms);
+    arm::delayed::check(loader, &method, &arms);
     let scope = Scope {
         arms: &arms,
         arm_names: &arm_names,

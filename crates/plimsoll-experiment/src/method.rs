@@ -11,7 +11,6 @@ pub use sensitivity::{Link, Sensitivity};
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use std::time::Duration;
 
-use super::arm::Arm;
 use super::loader::Loader;
 use super::wire::{CompareWire, LoadWire, MethodMappingWire, MethodWire};
 
@@ -87,14 +86,6 @@ pub(super) fn convert(
         return Method::Sensitivity(sensitivity::convert(loader, wire, &at));
     }
     Method::Measure
-}
-
-/// Refuses loads of arms under which the method would say something else.
-pub(super) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
-    if let Method::Sensitivity(wanted) = method {
-        let at = Pointer::root().key("method").key("sensitivity");
-        sensitivity::check(loader, wanted, arms, &at);
-    }
 }
 
 /// Methods that are written, in the order in which they are told.

@@ -1,13 +1,10 @@
 //! `sensitivity` of the file: which links are delayed, by how much, how often.
 
 use plimsoll_base::document::{DurationText, Path as Pointer, suggestion};
-use plimsoll_base::units::format_seconds;
-use plimsoll_load::plan::{Load, Profile};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::default_warmup;
-use crate::arm::Arm;
 use crate::loader::{Loader, Use};
 use crate::template::Reference;
 use crate::wire::{LinksWire, LoadWire, SensitivityWire};
@@ -22,8 +19,6 @@ const MOST_BLOCKS: u32 = 100;
 const FEWEST_DELAYS: usize = 4;
 /// More delays than any run has time for.
 const MOST_DELAYS: usize = 20;
-/// A longer part of the timeout would be eaten by delays alone.
-const PART_OF_TIMEOUT: u32 = 4;
 
 /// Links that are delayed one by one, to see what callers notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,59 +191,6 @@ fn delays(loader: &mut Loader<'_>, wire: &[DurationText], at: &Pointer) -> Vec<D
         loader.refuse(at, message);
     }
     delays
-}
-
-/// Refuses loads under which a delay would say something else.
-pub(super) fn check(
-    loader: &mut Loader<'_>,
-    sensitivity: &Sensitivity,
-    arms: &[Arm],
-    at: &Pointer,
-) {
-    let longest = sensitivity.delays.iter().max().copied().unwrap_or_default();
-    for link in &sensitivity.links {
-        let is_reached = |arm: &Arm| sensitivity.reached(&arm.target.component).contains(&link);
-        if !arms.is_empty() && !arms.iter().any(is_reached) {
-            let message = format!(
-                "no arm leads to `{}`: its target must be `{}`, or lead there",
-                link.text(),
-                link.from
-            );
-            loader.refuse(at.key("links"), message);
-        }
-    }
-    for arm in arms {
-        let settings = &arm.settings;
-        let is_constant = match &settings.load {
-            Load::Open { profile, .. } => {
-                profile.len() == 1 && matches!(profile[0].profile, Profile::Constant { .. })
-            }
-            Load::Closed { .. } => {
-                let message = format!(
-                    "{}: users wait for the answer before they ask again, so a delay changes the load: write `load: {{ rate: 10/s }}` in place of `users`",
-                    arm.name
-                );
-                loader.refuse(at, message);
-                continue;
-            }
-        };
-        if !is_constant {
-            let message = format!(
-                "{}: its rate changes with time, and so would response times: write `load: {{ rate: 10/s }}`",
-                arm.name
-            );
-            loader.refuse(at, message);
-        }
-        if longest > settings.timeout / PART_OF_TIMEOUT {
-            let message = format!(
-                "{}: a delay of {} is more than a quarter of the timeout of {}: write shorter delays, or a longer `timeout`",
-                arm.name,
-                format_seconds(longest.as_secs_f64()),
-                format_seconds(settings.timeout.as_secs_f64())
-            );
-            loader.refuse(at.key("delays"), message);
-        }
-    }
 }
 
 /// The times of each load.

@@ -5,6 +5,7 @@
 
 mod address;
 mod announce;
+mod failure;
 mod launch;
 mod links;
 mod ports;
@@ -25,6 +26,7 @@ use crate::topology::peers;
 use crate::topology::probe::{Moment, Sampler};
 use crate::topology::shim::Spec;
 use announce::Silence;
+use failure::{died, not_started};
 use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_experiment::{
@@ -481,22 +483,5 @@ impl<'a> Topology<'a> {
         Child::start(&self.places.executable, spec)
             .await
             .map_err(|error| error.into_lab_error(name))
-    }
-}
-
-async fn not_started(name: &str, mut child: Child, reason: &str, log: &Path) -> LabError {
-    child.kill().await;
-    LabError::NotStarted {
-        component: name.to_owned(),
-        reason: reason.to_owned(),
-        log: Some(LogTail::read(log)),
-    }
-}
-
-fn died(name: &str, exit: Exit, log: &Path) -> LabError {
-    LabError::Died {
-        component: name.to_owned(),
-        reason: exit.to_string(),
-        log: LogTail::read(log),
     }
 }

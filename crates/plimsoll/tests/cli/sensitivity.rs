@@ -46,9 +46,6 @@ fn a_gateway_waits_once_for_its_upstream() {
     let arm = &summary["arms"]["main"];
     let link = &arm["links"][0];
     assert_eq!(link["link"], "edge -> upstream");
-    // Of the median, which a stall of the machine does not move.
-    let slope = link["slope"]["p50"]["value"].as_f64().unwrap();
-    assert!((0.8..1.2).contains(&slope), "{link}");
     let turns = link["turns_per_exchange"].as_f64().unwrap();
     assert!((0.7..1.3).contains(&turns), "{link}");
     let turn_time = link["turn_time_s"].as_f64().unwrap();
@@ -57,15 +54,20 @@ fn a_gateway_waits_once_for_its_upstream() {
     // The arm's own figures are those without any delay.
     assert_eq!(arm["by_block"].as_array().unwrap().len(), 2);
     assert!(arm["response_time"]["p50"].as_f64().unwrap() < 0.2, "{arm}");
-    assert!(summary["thresholds"][0]["value"].as_f64().unwrap() > 0.0);
+    assert_eq!(summary["thresholds"][0]["metric"], "links.upstream.gain");
     let rows = workspace.read("run/delays.jsonl");
-    let purposes: Vec<Value> = rows
+    let rows: Vec<Value> = rows
         .lines()
-        .map(|row| serde_json::from_str::<Value>(row).unwrap()["purpose"].clone())
+        .map(|row| serde_json::from_str(row).unwrap())
         .collect();
-    let gains = purposes
-        .iter()
-        .filter(|purpose| purpose.get("gain").is_some());
+    // From below: a machine that stalls is late, and its figures may enter nothing.
+    for row in &rows {
+        let delay = row["delayed"]["edge -> upstream"].as_f64().unwrap_or(0.0);
+        let least = row["response_time"]["min"].as_f64().unwrap();
+        assert!(least >= 0.1 + delay - 0.001, "{row}");
+    }
+    let purposes = rows.iter().map(|row| &row["purpose"]);
+    let gains = purposes.filter(|purpose| purpose.get("gain").is_some());
     assert_eq!(gains.count(), 4, "all delayed, and all but one, twice");
     let report = workspace.read("run/report.html");
     assert!(report.contains("What each dependency costs"));

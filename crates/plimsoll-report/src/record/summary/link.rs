@@ -149,11 +149,11 @@ pub struct DelayRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayPurpose {
-    /// What does a delay of this link cost? Without a link: no delay at all, for each of them.
+    /// The cost of a delay of this link. Without a link: no delay at all, for each of them.
     Slope(Option<String>),
-    /// Does it cost as much at half the rate?
+    /// Its cost at half the rate.
     HalfRate(Option<String>),
-    /// What would be gained without this link? Without a link: all are delayed by as much, for each of them.
+    /// The gain without this link. Without a link: all are delayed by as much, for each of them.
     Gain(Option<String>),
 }
 

@@ -1,0 +1,174 @@
+//! Links whose slopes, gains and bends are known by construction.
+
+use super::*;
+use crate::record::{LinkTurns, TimeStatistics};
+
+/// A load of an API with own work of 30 ms that asks a log (90 ms) and secrets (110 ms), in sequence, or the log in vain.
+fn row(
+    round: u32,
+    purpose: DelayPurpose,
+    delayed: &[(&str, f64)],
+    waits_for_log: bool,
+) -> DelayRow {
+    let delay = |link: &str| {
+        let found = delayed.iter().find(|(delayed, _)| *delayed == link);
+        found.map_or(0.0, |(_, delay)| *delay)
+    };
+    let log = if waits_for_log {
+        0.090 + delay("api -> log")
+    } else {
+        0.0
+    };
+    let noise = f64::from(round % 3) * 0.0001;
+    let mean = 0.030 + log + 0.110 + delay("api -> secrets") + noise;
+    let turns = |turn_time_s| LinkTurns {
+        turns: 30,
+        per_exchange: 1.0,
+        turn_time_s: Some(turn_time_s),
+    };
+    DelayRow {
+        arm: "main".to_owned(),
+        round,
+        delayed: delayed
+            .iter()
+            .map(|(link, delay)| ((*link).to_owned(), *delay))
+            .collect(),
+        purpose,
+        exchanges: 30,
+        failed: 0,
+        void_for: Vec::new(),
+        response_time: TimeStatistics {
+            count: 30,
+            mean: Some(mean),
+            p50: Some(mean),
+            p99: Some(mean),
+            ..TimeStatistics::default()
+        },
+        links: [("api -> log", 0.090), ("api -> secrets", 0.110)]
+            .map(|(link, time)| (link.to_owned(), turns(time)))
+            .into(),
+    }
+}
+
+fn rows(waits_for_log: bool) -> Vec<DelayRow> {
+    let mut rows = Vec::new();
+    for round in 1..=6 {
+        rows.push(row(round, DelayPurpose::Slope(None), &[], waits_for_log));
+        for link in ["api -> log", "api -> secrets"] {
+            for delay in [0.004, 0.008, 0.014, 0.020] {
+                let purpose = DelayPurpose::Slope(Some(link.to_owned()));
+                rows.push(row(round, purpose, &[(link, delay)], waits_for_log));
+            }
+        }
+        let both = [("api -> log", 0.110), ("api -> secrets", 0.110)];
+        rows.push(row(round, DelayPurpose::Gain(None), &both, waits_for_log));
+        for (link, own) in [("api -> log", 0.020), ("api -> secrets", 0.0)] {
+            let delayed =
+                both.map(|(other, delay)| (other, if other == link { own } else { delay }));
+            let purpose = DelayPurpose::Gain(Some(link.to_owned()));
+            rows.push(row(round, purpose, &delayed, waits_for_log));
+        }
+    }
+    rows
+}
+
+#[test]
+fn calls_in_sequence_have_slope_one_and_gain_their_own_time() {
+    let (links, critical) = summarise(&rows(true), 1);
+    let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["log", "secrets"]);
+    for (link, time) in links.iter().zip([0.090, 0.110]) {
+        let slope = link.slope.mean.unwrap();
+        assert!((slope.value - 1.0).abs() < 1e-9, "{slope:?}");
+        assert_eq!(link.shape, LinkShape::Straight);
+        assert_eq!(link.turn_time_s, Some(time));
+        let gain = link.gain.unwrap();
+        assert!((gain.value - time).abs() < 1e-9, "{gain:?}");
+        assert!(link.reading.starts_with("in sequence"), "{}", link.reading);
+        assert!(link.slope.p99.is_none(), "180 exchanges are too few");
+        assert_eq!(link.delays.len(), 5);
+    }
+    let critical = critical.unwrap();
+    assert_eq!(critical.name.as_deref(), Some("secrets"));
+    assert!(
+        critical.sentence.contains("110 ms sooner of 230 ms"),
+        "{}",
+        critical.sentence
+    );
+    assert_eq!(with_slope(&rows(true)).len(), 2);
+}
+
+#[test]
+fn a_link_that_nobody_waits_for_has_no_slope_and_no_gain() {
+    let (links, _) = summarise(&rows(false), 1);
+    assert_eq!(links[0].reading, "callers do not wait for it");
+    assert!(links[0].gain.unwrap().value.abs() < 1e-9);
+    assert_eq!(
+        with_slope(&rows(false)),
+        ["api -> secrets".to_owned()].into()
+    );
+}
+
+#[test]
+fn a_slope_that_is_another_at_half_the_rate_claims_no_gain() {
+    let mut rows = rows(true);
+    for round in 1..=6 {
+        rows.push(row(round, DelayPurpose::HalfRate(None), &[], true));
+        let purpose = DelayPurpose::HalfRate(Some("api -> log".to_owned()));
+        rows.push(row(round, purpose, &[("api -> log", 0.020)], false));
+    }
+    let (links, critical) = summarise(&rows, 1);
+    assert_eq!((links[0].saturated, links[1].saturated), (Some(true), None));
+    assert!(links[0].gain.is_none() && links[0].reading.starts_with("includes queueing"));
+    let critical = critical.unwrap();
+    assert_eq!(critical.name, None, "the log may cost more");
+    assert!(
+        critical.sentence.contains("callers wait for log, too"),
+        "{}",
+        critical.sentence
+    );
+}
+
+#[test]
+fn a_bend_alone_is_no_saturation() {
+    let mut rows = rows(true);
+    // Callers notice the log from 8 ms on, at either rate.
+    for row in &mut rows {
+        let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
+        let mean = row.response_time.mean.unwrap() - delay.min(0.008);
+        row.response_time.mean = Some(mean);
+    }
+    for round in 1..=6 {
+        let mut half = |purpose, delay: f64| {
+            let mut half = row(round, purpose, &[("api -> log", delay)], true);
+            let mean = half.response_time.mean.unwrap() - delay.min(0.008);
+            half.response_time.mean = Some(mean);
+            rows.push(half);
+        };
+        half(DelayPurpose::HalfRate(None), 0.0);
+        half(DelayPurpose::HalfRate(Some("api -> log".to_owned())), 0.020);
+    }
+    let (links, _) = summarise(&rows, 1);
+    assert_eq!(links[0].saturated, Some(false));
+    assert_eq!(links[0].shape, LinkShape::Bends);
+    assert!((links[0].hinge_s.unwrap().value - 0.008).abs() < 0.001);
+}
+
+#[test]
+fn a_load_that_is_void_or_fails_enters_nothing() {
+    let mut rows = rows(true);
+    let distorted = rows.iter_mut().filter(|row| row.round == 3);
+    for row in distorted {
+        row.response_time.mean = Some(9.0);
+        row.void_for = Statistic::ALL.to_vec();
+    }
+    let failing = rows
+        .iter_mut()
+        .find(|row| row.purpose == DelayPurpose::Gain(None))
+        .unwrap();
+    (failing.failed, failing.response_time.mean) = (5, Some(0.0));
+    let (links, _) = summarise(&rows, 1);
+    assert!((links[1].slope.mean.unwrap().value - 1.0).abs() < 1e-9);
+    assert!((links[1].gain.unwrap().value - 0.110).abs() < 1e-9);
+    assert_eq!(notes(&rows).len(), 2);
+}
