@@ -183,7 +183,17 @@ fn bandwidth(bench: &Bench, rate: u64) -> Result<Bar, Error> {
     proxy.add("p", &toxic)?;
     let bytes = usize::try_from(rate * 1_000 * seconds).unwrap_or(usize::MAX);
     let begin = clock::now();
-    let sent = std::thread::spawn(move || client.write_all(&vec![1; bytes]));
+    let sent = std::thread::spawn(move || {
+        // From one block: making all of it would take time of what is measured.
+        let block = vec![1; 64 * 1024];
+        let mut left = bytes;
+        while left > 0 {
+            let count = left.min(block.len());
+            client.write_all(&block[..count])?;
+            left -= count;
+        }
+        Ok(())
+    });
     let mut taken = 0;
     let mut buffer = vec![0; 64 * 1024];
     while taken < bytes {
@@ -194,7 +204,7 @@ fn bandwidth(bench: &Bench, rate: u64) -> Result<Bar, Error> {
     let sent = sent
         .join()
         .map_err(|_| Error::Measured("the sender failed".to_owned()))?;
-    sent.map_err(|error| Error::io("sending what is slowed", error))?;
+    sent.map_err(|error: std::io::Error| Error::io("sending what is slowed", error))?;
     proxy.stop()?;
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
     let measured = bytes as f64 / took.as_secs_f64() / 1e3;
