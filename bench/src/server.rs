@@ -212,11 +212,11 @@ impl Kind {
             Self::GatewayThreads(count) => gateway::start_threads(site, count),
             Self::GatewayKeys(count) => tyk::start(site, count),
             Self::NginxProxy => nginx::start_proxy(site),
-            Self::HaProxy | Self::HaProxyShards => haproxy::start(site),
+            Self::HaProxy | Self::HaProxyShards => haproxy::start(site, haproxy::REVERSE_PROXY),
             Self::GoProxy => go_proxy::start(site),
             Self::Fault => fault::start_ours(site),
             Self::Toxiproxy => fault::start_toxiproxy(site),
-            Self::HaProxyTcp => fault::start_haproxy(site),
+            Self::HaProxyTcp => haproxy::start(site, haproxy::PROXY_OF_TCP),
         }?;
         let protocol = Protocol::Clear;
         Ok((child, address, Listener { address, protocol }))

@@ -1,4 +1,4 @@
-//! Proxies of TCP without any toxic: ours and Toxiproxy from one file of proxies, and HAProxy with one thread.
+//! Our fault proxy and Toxiproxy without any toxic, from one file of proxies.
 
 use super::Site;
 use crate::Error;
@@ -23,19 +23,6 @@ pub(super) fn start_toxiproxy(site: &Site<'_>) -> Result<(Program, SocketAddr), 
         let mut command = Command::new(&toxiproxy);
         command.arg("-port=0").env("LOG_LEVEL", "error");
         with_proxies(site, command, port)
-    })
-}
-
-pub(super) fn start_haproxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
-    let haproxy = peers::find(&site.bench.root, "haproxy")?;
-    site.listen(|port| {
-        let template = include_str!("../../config/haproxy-tcp.cfg.in");
-        site.render("haproxy-tcp.cfg", template, port)?;
-        let mut command = Command::new(&haproxy);
-        command
-            .args(["-db", "-f"])
-            .arg(site.directory.join("haproxy-tcp.cfg"));
-        Ok(command)
     })
 }
 

@@ -92,7 +92,7 @@ fn convert(
         }
     };
     if let Some(message) = refuse_difference(&metric, &arm.name, scope.method)
-        .or_else(|| refuse_method(&metric, scope.method))
+        .or_else(|| refuse_method(&metric, scope.method, arm))
         .or_else(|| refuse_empty(&metric, arm))
     {
         loader.refuse(at.key("metric"), message);
@@ -237,12 +237,12 @@ fn refuse_empty(metric: &Metric, arm: &Arm) -> Option<String> {
 }
 
 /// Why the method leaves the metric without a meaning; `None` when it has one.
-fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
+fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> {
     let path = metric.path();
     let of_levels = metric.level().is_some();
     let of_search = metric.is_below("capacity");
     if let Some(link) = metric.link() {
-        return refuse_link(&path, link, method);
+        return refuse_link(&path, link, method, arm);
     }
     let is_mixture = metric.time_kind().is_some() || path.ends_with("per_s");
     match method {
@@ -274,16 +274,18 @@ fn refuse_method(metric: &Metric, method: &Method) -> Option<String> {
 }
 
 /// Why a figure of a link cannot exist; `None` when it can.
-fn refuse_link(path: &str, link: &str, method: &Method) -> Option<String> {
+fn refuse_link(path: &str, link: &str, method: &Method, arm: &Arm) -> Option<String> {
     let Method::Sensitivity(sensitivity) = method else {
         return Some(format!(
             "`{path}` is of a link that is delayed: write `method: {{ sensitivity: … }}`, or another metric"
         ));
     };
-    let links = sensitivity.links.iter();
-    let known: Vec<String> = links
-        .flat_map(|known| [known.name(), known.text()])
-        .collect();
+    let links = sensitivity.reached(&arm.target.component);
+    let leading_to = |name: &str| links.iter().filter(|link| link.name() == name).count();
+    // Of several links that lead to one component, each has its whole text for a name.
+    let names = links.iter().map(|link| link.name());
+    let names = names.filter(|name| leading_to(name) == 1);
+    let known: Vec<String> = names.chain(links.iter().map(|link| link.text())).collect();
     if known.iter().any(|known| known == link) {
         return None;
     }

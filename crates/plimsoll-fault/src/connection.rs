@@ -1,6 +1,6 @@
 //! A connection: the client's, the one to its server, and both directions between them.
 //!
-//! It is one future, polled by hand, so that an idle connection is a few hundred bytes and a change of toxics can wake it wherever it is.
+//! It is one future, polled by hand, so that an idle connection is small and a change of toxics can wake it wherever it is.
 
 mod dial;
 mod lane;
@@ -13,9 +13,9 @@ use crate::account::Turns;
 use crate::direction::Direction;
 use crate::passage::{Content, Item};
 use bytes::Bytes;
-use dial::reset_on_close;
 use lane::Lane;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_http::stream::reset_on_close;
 use plimsoll_http::timer::Delay;
 use std::fmt;
 use std::future::Future;
@@ -368,5 +368,19 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_small() {
+        assert!(
+            size_of::<Connection>() <= 512,
+            "{}",
+            size_of::<Connection>()
+        );
     }
 }

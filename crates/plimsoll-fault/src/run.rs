@@ -8,16 +8,13 @@ use crate::shard::{self, Command, Room};
 use crate::tunnel;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::pages::{self, Terms};
-use plimsoll_http::{Drain, Listener, RequestHead, accept, connections_possible, run_shards};
-use std::future::Future;
+use plimsoll_http::{Drain, Listener, RequestHead, connections_possible, run_shards};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 
 /// Clients of the API, and of CONNECT before they are given to a proxy, at a time; further ones wait to be accepted.
 const CLIENTS: usize = 256;
@@ -26,8 +23,6 @@ const TERMS: Terms = Terms {
     patience: Duration::from_secs(60),
     body_bytes: 1024 * 1024,
 };
-/// How long clients that were taken have for their answers at the end.
-const LEAVING: Duration = Duration::from_secs(5);
 /// Commands that a shard may have before it.
 const COMMANDS: usize = 64;
 /// Descriptors of a connection: its client's and its server's.
@@ -158,33 +153,29 @@ async fn lead(
             .ignored("there is nobody left who could stop it later");
         drain.begin();
     };
-    let served = {
+    let answer = |client| {
         let (api, drain) = (Rc::clone(&api), Rc::clone(&drain));
-        serve(
-            listeners.api.into_shard()?,
-            Rc::clone(&drain),
-            move |client| {
-                let (api, drain) = (Rc::clone(&api), Rc::clone(&drain));
-                async move {
-                    let answer =
-                        async |head: &RequestHead, body: &[u8]| api.answer(head, body).await;
-                    pages::serve(client, TERMS, &drain, answer).await;
-                }
-            },
-        )
+        async move {
+            let answer = async |head: &RequestHead, body: &[u8]| api.answer(head, body).await;
+            pages::serve(client, TERMS, &drain, answer).await;
+        }
     };
+    let admit = |client| tunnel::admit(client, Rc::clone(&api));
+    let listener = listeners.api.into_shard()?;
+    let served = pages::serve_until(listener, CLIENTS, drain.begins(), &drain, answer);
     let connect = listeners.connect.map(Listener::into_shard).transpose()?;
     let tunnelled = async {
-        if let Some(listener) = connect {
-            let admit = |client| tunnel::admit(client, Rc::clone(&api));
-            serve(listener, Rc::clone(&drain), admit).await?;
+        match connect {
+            Some(listener) => {
+                pages::serve_until(listener, CLIENTS, drain.begins(), &drain, admit).await
+            }
+            None => Ok(()),
         }
-        Ok(())
     };
     on_ready(addresses);
     let (served, tunnelled, ()) = tokio::join!(served, tunnelled, stopped);
     api.proxies.lock().await.close().await;
-    served.and(tunnelled)
+    Ok(served.and(tunnelled)?)
 }
 
 async fn make(api: &Api, wanted: Wanted) -> Result<(), FaultError> {
@@ -194,28 +185,4 @@ async fn make(api: &Api, wanted: Wanted) -> Result<(), FaultError> {
         Ok(_) => Ok(()),
         Err(error) => Err(FaultError::Config(format!("proxy {name}: {error}"))),
     }
-}
-
-/// Serves clients of a listener until the drain begins, and then those that were taken and have yet to be answered.
-async fn serve<F: Future<Output = ()> + 'static>(
-    listener: TcpListener,
-    drain: Rc<Drain>,
-    client: impl Fn(TcpStream) -> F,
-) -> Result<(), FaultError> {
-    let mut clients = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = accept(&listener), if clients.len() < CLIENTS => {
-                clients.spawn_local(client(accepted?));
-            }
-            Some(_) = clients.join_next() => {}
-            () = drain.begins() => break,
-        }
-    }
-    drop(listener);
-    let answered = async { while clients.join_next().await.is_some() {} };
-    tokio::time::timeout(LEAVING, answered)
-        .await
-        .ignored("whoever is not answered by now is cut off");
-    Ok(())
 }

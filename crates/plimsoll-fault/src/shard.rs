@@ -8,7 +8,7 @@ use plimsoll_http::shard::propagate_panic;
 use plimsoll_http::timer::DelayTimer;
 use plimsoll_http::{Listener, accept};
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -137,9 +137,16 @@ pub async fn run(mut commands: mpsc::Receiver<Command>, room: Arc<Room>) -> io::
             }
             Command::Adopt { id, client } => {
                 if let Some(served) = proxies.get(&id)
-                    && served.adoptions.try_send(client).is_err()
+                    && let Err(refused) = served.adoptions.try_send(client)
                 {
                     served.shared.account.turned_away.add(1);
+                    let Adopted {
+                        stream, greeting, ..
+                    } = refused.into_inner();
+                    (&stream)
+                        .write(greeting.unreachable)
+                        .map(drop)
+                        .ignored("a client that is gone need not be told");
                 }
             }
         }

@@ -30,14 +30,19 @@ trait Kind: Debug + Default + Clone + Send + Sync + 'static {
     /// The state that it keeps for one direction of one connection.
     type State: Debug;
 
-    /// Its attributes by their names.
-    fn attributes(&mut self) -> Vec<(&'static str, &mut i64)>;
+    /// Its attributes by their names; none unless it has some.
+    fn attributes(&mut self) -> Vec<(&'static str, &mut i64)> {
+        Vec::new()
+    }
 
     /// The state when it begins to work on a connection.
     fn begin(&self, now: Instant) -> Self::State;
 
-    /// Lets go on what may.
-    fn advance(&self, state: &mut Self::State, passage: &mut Passage<'_>) -> Next;
+    /// Lets go on what may: everything, unless it does something to bytes.
+    fn advance(&self, _: &mut Self::State, passage: &mut Passage<'_>) -> Next {
+        passage.let_all_go();
+        Next::Idle
+    }
 
     /// Beyond the bytes of open connections.
     fn reach(&self) -> Reach {

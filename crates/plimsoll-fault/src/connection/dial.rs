@@ -1,6 +1,5 @@
 //! The way to a server: its addresses, and a connection to one of them within a deadline.
 
-use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::connect_stream;
 use std::cell::RefCell;
 use std::io;
@@ -70,11 +69,4 @@ impl Server {
         *self.found.borrow_mut() = Some((Instant::now(), addresses.clone()));
         Ok(addresses)
     }
-}
-
-/// Makes the close of a connection a reset.
-pub fn reset_on_close(stream: &TcpStream) {
-    stream
-        .set_zero_linger()
-        .ignored("the socket is gone already, so there is nobody left to tell");
 }

@@ -1,6 +1,6 @@
 //! `connect_delay`: connections to the server are made later. Toxiproxy has no such toxic.
 
-use super::{Kind, Next, Passage, Reach, milliseconds};
+use super::{Kind, Reach, milliseconds};
 use tokio::time::Instant;
 
 /// The connection to the server is begun `delay` milliseconds after the client's was accepted. The client's own handshake is the
@@ -19,11 +19,6 @@ impl Kind for ConnectDelay {
     }
 
     fn begin(&self, _: Instant) {}
-
-    fn advance(&self, (): &mut (), passage: &mut Passage<'_>) -> Next {
-        passage.let_all_go();
-        Next::Idle
-    }
 
     fn reach(&self) -> Reach {
         Reach {

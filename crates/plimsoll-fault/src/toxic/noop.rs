@@ -1,6 +1,6 @@
 //! `noop`: nothing happens.
 
-use super::{Kind, Next, Passage};
+use super::Kind;
 use tokio::time::Instant;
 
 /// A toxic without effect.
@@ -11,14 +11,5 @@ impl Kind for Noop {
     const NAME: &'static str = "noop";
     type State = ();
 
-    fn attributes(&mut self) -> Vec<(&'static str, &mut i64)> {
-        Vec::new()
-    }
-
     fn begin(&self, _: Instant) {}
-
-    fn advance(&self, (): &mut (), passage: &mut Passage<'_>) -> Next {
-        passage.let_all_go();
-        Next::Idle
-    }
 }

@@ -12,10 +12,6 @@ impl Kind for Silence {
     const NAME: &'static str = "silence";
     type State = ();
 
-    fn attributes(&mut self) -> Vec<(&'static str, &mut i64)> {
-        Vec::new()
-    }
-
     fn begin(&self, _: Instant) {}
 
     fn advance(&self, (): &mut (), _: &mut Passage<'_>) -> Next {

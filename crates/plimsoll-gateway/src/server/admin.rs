@@ -14,19 +14,16 @@ use crate::metrics::ShardMetrics;
 use crate::reloading::generation::Blueprint;
 use crate::reloading::reload::Asked;
 use guard::Guard;
-use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::pages::{self, Page, Terms};
-use plimsoll_http::{Drain, Listener, RequestHead, accept};
+use plimsoll_http::{Drain, Listener, RequestHead};
 use plimsoll_records::Counts;
 use plimsoll_secrets::Figures;
 use std::io;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 
 /// Admin connections at a time; further ones wait to be accepted.
 const CONNECTIONS: usize = 32;
@@ -35,8 +32,6 @@ const TERMS: Terms = Terms {
     patience: Duration::from_secs(30),
     body_bytes: 0,
 };
-/// How long clients that were taken have for their answers when no others are taken any more.
-const LEAVING: Duration = Duration::from_secs(5);
 
 /// The bound admin socket.
 pub(crate) struct AdminListener(pub(crate) Listener);
@@ -81,24 +76,9 @@ impl Admin {
         listener: TcpListener,
         over: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let (mut clients, drain) = (JoinSet::new(), Rc::new(Drain::default()));
-        let mut over = pin!(over);
-        loop {
-            tokio::select! {
-                accepted = accept(&listener), if clients.len() < CONNECTIONS => {
-                    clients.spawn_local(self.answer(accepted?, Rc::clone(&drain)));
-                }
-                Some(_) = clients.join_next() => {}
-                () = &mut over => break,
-            }
-        }
-        drop(listener);
-        drain.begin();
-        let answered = async { while clients.join_next().await.is_some() {} };
-        tokio::time::timeout(LEAVING, answered)
-            .await
-            .ignored("whoever is not answered by now is cut off");
-        Ok(())
+        let drain = Rc::new(Drain::default());
+        let answer = |client| self.answer(client, Rc::clone(&drain));
+        pages::serve_until(listener, CONNECTIONS, over, &drain, answer).await
     }
 
     fn answer(&self, client: TcpStream, drain: Rc<Drain>) -> impl Future<Output = ()> + 'static {

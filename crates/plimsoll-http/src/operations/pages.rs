@@ -7,8 +7,15 @@ use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
 use crate::deadline::{Elapsed, Watch};
 use crate::drain::Drain;
+use crate::transport::listen::accept;
+use crate::transport::shard::propagate_panic;
+use plimsoll_base::ignored::Ignored as _;
+use std::future::Future;
+use std::io;
+use std::pin::pin;
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// An answer of an endpoint.
@@ -60,6 +67,9 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The status of an answer that has no body, and says no length (RFC 9110 §8.6).
 const NO_CONTENT: u16 = 204;
+
+/// How long clients that were taken have for their answers when no others are taken any more.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// Limits of a client.
 #[derive(Debug, Clone, Copy)]
@@ -143,6 +153,37 @@ pub async fn serve(
     }
 }
 
+/// Serves clients of a listener, so many at a time, until it is `over`; then begins the drain and waits for those that were taken and have yet
+/// to be answered, for [`LEAVING`].
+///
+/// # Errors
+/// The listener's, which is of no more use then.
+pub async fn serve_until<F: Future<Output = ()> + 'static>(
+    listener: TcpListener,
+    at_a_time: usize,
+    over: impl Future<Output = ()>,
+    drain: &Drain,
+    client: impl Fn(TcpStream) -> F,
+) -> io::Result<()> {
+    let (mut clients, mut over) = (JoinSet::new(), pin!(over));
+    loop {
+        tokio::select! {
+            accepted = accept(&listener), if clients.len() < at_a_time => {
+                clients.spawn_local(client(accepted?));
+            }
+            Some(ended) = clients.join_next() => propagate_panic(ended),
+            () = &mut over => break,
+        }
+    }
+    drop(listener);
+    drain.begin();
+    let answered = async { while clients.join_next().await.is_some() {} };
+    tokio::time::timeout(LEAVING, answered)
+        .await
+        .ignored("whoever is not answered by now is cut off");
+    Ok(())
+}
+
 /// Reads the body of the request whose head came last.
 async fn read_body(connection: &mut TcpServer, body: &mut Vec<u8>) -> Result<(), ReadError> {
     if connection.requests.head().expects_continue() {
@@ -158,7 +199,6 @@ async fn read_body(connection: &mut TcpServer, body: &mut Vec<u8>) -> Result<(),
 mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpListener;
 
     const TERMS: Terms = Terms {
         patience: Duration::from_secs(5),

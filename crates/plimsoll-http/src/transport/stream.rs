@@ -63,12 +63,12 @@ impl Stream {
 
     /// Ends the connection with RST instead of FIN.
     pub fn reset(self) {
-        linger_none(self.tcp());
+        reset_on_close(self.tcp());
     }
 }
 
 /// Makes the close of a connection a reset.
-fn linger_none(stream: &TcpStream) {
+pub fn reset_on_close(stream: &TcpStream) {
     socket2::SockRef::from(stream)
         .set_linger(Some(Duration::ZERO))
         .ignored("the socket is gone already, so there is nobody left to tell");

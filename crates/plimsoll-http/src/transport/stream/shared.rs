@@ -33,7 +33,7 @@ impl SharedStream {
 
     /// Makes the close of the connection a reset: it ends when the last owner is gone.
     pub fn reset(self) {
-        super::linger_none(self.0.borrow().stream.tcp());
+        super::reset_on_close(self.0.borrow().stream.tcp());
     }
 
     /// Writes these bytes and tells the peer that nothing more will come.

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Links {
     /// `http://host:port` of the API.
     api: String,
-    /// Links that are led through it.
+    /// Links that are led through it; each is a proxy by its place.
     led: Vec<Link>,
 }
 
@@ -57,10 +57,11 @@ impl Links {
             let Some(to) = addresses.get(component, listener).cloned() else {
                 continue;
             };
-            let name = link.text();
-            let proxy = if self.led.contains(link) {
+            let known = self.led.iter().position(|led| led == link);
+            let name = name(known.unwrap_or(self.led.len()));
+            let proxy = if known.is_some() {
                 let moved = json!({ "upstream": to.to_string() });
-                self.ask("PATCH", &format!("/proxies/{}", encoded(&name)), &moved)
+                self.ask("PATCH", &format!("/proxies/{name}"), &moved)
                     .await?
             } else {
                 let made =
@@ -92,7 +93,11 @@ impl Links {
             )]
             let micros = (seconds * 1e6).round() as i64;
             let toxic = json!({ "type": "delay", "attributes": { "delay": micros } });
-            let path = format!("/proxies/{}/toxics", encoded(link));
+            let place = self.led.iter().position(|led| led.text() == *link);
+            let place = place.ok_or_else(|| {
+                LabError::Internal(format!("no proxy stands in the link `{link}`"))
+            })?;
+            let path = format!("/proxies/{}/toxics", name(place));
             self.ask("POST", &path, &toxic).await?;
         }
         Ok(())
@@ -104,9 +109,14 @@ impl Links {
     /// As of [`Self::delay`].
     pub async fn passed(&self) -> Result<BTreeMap<String, Passed>, LabError> {
         let turns = self.ask("GET", "/plimsoll/turns", &Value::Null).await?;
-        serde_json::from_value(turns).map_err(|error| {
-            LabError::Internal(format!("the fault proxy's account is unreadable: {error}"))
-        })
+        let mut passed: BTreeMap<String, Passed> =
+            serde_json::from_value(turns).map_err(|error| {
+                LabError::Internal(format!("the fault proxy's account is unreadable: {error}"))
+            })?;
+        let led = self.led.iter().enumerate();
+        let passed =
+            led.filter_map(|(place, link)| Some((link.text(), passed.remove(&name(place))?)));
+        Ok(passed.collect())
     }
 
     async fn ask(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, LabError> {
@@ -139,26 +149,7 @@ impl Links {
     }
 }
 
-/// A name in a path.
-fn encoded(name: &str) -> String {
-    let mut encoded = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                encoded.push(char::from(byte));
-            }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_links_are_encoded() {
-        assert_eq!(encoded("api -> log/admin"), "api%20-%3E%20log%2Fadmin");
-    }
+/// The name of a link's proxy.
+fn name(place: usize) -> String {
+    format!("link-{place}")
 }
