@@ -40,21 +40,18 @@ pub(super) async fn run(
         return Ok(Ending::Interrupted);
     }
     let mut number = sensitivity.blocks;
-    for phase in [slopes, consequences] {
-        let planned = phase(session, sensitivity);
-        if planned.is_empty() {
-            continue;
-        }
-        let ending = rounds(session, sensitivity, &planned, &mut number).await?;
-        if ending != Ending::Complete {
-            return Ok(ending);
-        }
+    let planned = slopes(session, sensitivity);
+    let further = foreseen(session, sensitivity);
+    let ending = rounds(session, sensitivity, (&planned, &further), &mut number).await?;
+    if ending != Ending::Complete {
+        return Ok(ending);
     }
-    Ok(Ending::Complete)
+    let planned = consequences(session, sensitivity);
+    rounds(session, sensitivity, (&planned, &[]), &mut number).await
 }
 
 /// Every delay of every link, and none, for each arm.
-fn slopes(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+fn slopes(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
     let mut planned = Vec::new();
     for (arm, links) in of_arms(session, sensitivity) {
         planned.push(Planned {
@@ -72,6 +69,24 @@ fn slopes(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Plann
         }
     }
     planned
+}
+
+/// Loads that slopes and turns will ask for if every link has some: how long the run takes at most.
+fn foreseen(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
+    let arms = of_arms(session, sensitivity).into_iter();
+    let of_arm = |(arm, links): (usize, Vec<String>)| {
+        let links = links.into_iter().map(Some);
+        let links: Vec<Option<String>> = [None].into_iter().chain(links).collect();
+        let halved = links.clone().into_iter().map(DelayPurpose::HalfRate);
+        let purposes = halved.chain(links.into_iter().map(DelayPurpose::Gain));
+        let planned = purposes.map(move |purpose| Planned {
+            arm,
+            purpose,
+            delayed: BTreeMap::new(),
+        });
+        planned.collect::<Vec<_>>()
+    };
+    arms.flat_map(of_arm).collect()
 }
 
 /// Loads that slopes and turns ask for.
@@ -167,26 +182,23 @@ fn of_arms(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<(usize, 
     .collect()
 }
 
-/// Each of these loads once a round, in an order of its own.
+/// Each of the first loads once a round, in an order of its own; the others are still to come.
 async fn rounds(
     session: &mut Session<'_, '_>,
     sensitivity: &Sensitivity,
-    planned: &[Planned],
+    (planned, further): (&[Planned], &[Planned]),
     number: &mut u32,
 ) -> Result<Ending, LabError> {
     let experiment = session.experiment;
-    let lengths: Vec<Option<f64>> = planned
-        .iter()
-        .map(|load| {
-            length(&held(
-                &experiment.arms[load.arm],
-                &load.purpose,
-                sensitivity,
-            ))
-        })
-        .collect();
     let of = sensitivity.blocks;
-    let mut outlook = Outlook::of((0..of).flat_map(|_| lengths.iter().copied()));
+    let lengths = || {
+        let loads = planned.iter().chain(further);
+        loads.map(|load| {
+            let arm = &experiment.arms[load.arm];
+            length(&held(arm, &load.purpose, sensitivity))
+        })
+    };
+    let mut outlook = Outlook::of((0..of).flat_map(|_| lengths()));
     for round in 1..=of {
         for load in order(planned, session.seed, *number + round) {
             *number += 1;
