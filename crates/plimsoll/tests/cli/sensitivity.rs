@@ -71,6 +71,10 @@ fn a_gateway_waits_once_for_its_upstream() {
     assert_eq!(gains.count(), 4, "all delayed, and all but one, twice");
     let report = workspace.read("run/report.html");
     assert!(report.contains("What each dependency costs"));
+    assert!(report.contains("Mean response time over the delay of this link"));
+    let row = finished.stdout.lines();
+    let row = row.filter(|line| line.starts_with("edge -> upstream "));
+    assert_eq!(row.count(), 1, "{}", finished.stdout);
     let logs = workspace.read("run/logs/fault proxy.log");
     assert!(!logs.contains("error"), "{logs}");
 }

@@ -3,29 +3,29 @@
 use crate::record::{ArmSummary, Bounds, Gain, LinkShape, LinkSummary, Summary};
 use crate::render::table::Table;
 use crate::render::words::{signed_time, time};
+use std::collections::BTreeSet;
 
 /// Absent figures.
 const NOTHING: &str = "–";
 
-/// Links with what a delay of each costs; `None` where there are none.
+/// Links with what a delay of each costs; `None` where there are none. A link that several arms have says of which each row is.
 pub(in crate::render) fn links(summary: &Summary) -> Option<Table> {
-    if summary.arms.values().all(|arm| arm.links.is_empty()) {
-        return None;
-    }
-    let several_arms = summary.arms.len() > 1;
+    let links = || summary.arms.values().flat_map(|arm| &arm.links);
+    links().next()?;
+    let distinct: BTreeSet<&str> = links().map(|link| link.link.as_str()).collect();
+    let shared = distinct.len() < links().count();
     let mut table = Table::new(
-        several_arms
-            .then_some("arm")
+        ["link"]
             .into_iter()
-            .chain(["link", "slope mean", "p50", "p99", "turns", "turn time"])
-            .chain(["gain", "shape"]),
+            .chain(shared.then_some("arm"))
+            .chain(["slope mean", "p50", "p99", "turns", "turn time"])
+            .chain(["gain", "of mean", "shape"]),
     )
-    .with_words(if several_arms { &[1, 8] } else { &[7] });
+    .with_words(if shared { &[1, 9] } else { &[8] });
     for (arm, figures) in &summary.arms {
-        let mut name = arm.clone();
         for link in &figures.links {
-            let mut row = Vec::new();
-            row.extend(several_arms.then(|| std::mem::take(&mut name)));
+            let mut row = vec![link.link.clone()];
+            row.extend(shared.then(|| arm.clone()));
             row.extend(cells(link));
             table.rows.push(row);
         }
@@ -51,8 +51,8 @@ pub(in crate::render) fn answers(summary: &Summary) -> Vec<String> {
 }
 
 fn cells(link: &LinkSummary) -> Vec<String> {
+    let share = link.gain.and_then(|gain| gain.share);
     vec![
-        link.link.clone(),
         slope(link.slope.mean),
         slope(link.slope.p50),
         slope(link.slope.p99),
@@ -60,6 +60,9 @@ fn cells(link: &LinkSummary) -> Vec<String> {
             .map_or(NOTHING.to_owned(), |turns| format!("{turns:.2}")),
         time(link.turn_time_s),
         link.gain.as_ref().map_or(NOTHING.to_owned(), gain),
+        share.map_or(NOTHING.to_owned(), |share| {
+            format!("{:.0} %", 100.0 * share.max(0.0))
+        }),
         shape(link),
     ]
 }
@@ -73,10 +76,7 @@ fn slope(slope: Option<Bounds>) -> String {
 
 fn gain(gain: &Gain) -> String {
     let [value, low, high] = [gain.value, gain.low, gain.high].map(signed_time);
-    let share = gain.share.map_or(String::new(), |share| {
-        format!(", {:.0} % of the mean", 100.0 * share.max(0.0))
-    });
-    format!("{value} ({low} to {high}){share}")
+    format!("{value} ({low} to {high})")
 }
 
 /// The shape in words, with the slack.

@@ -28,7 +28,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @for (index, (name, arm)) in summary.arms.iter().enumerate() {
             @for link in &arm.links {
                 h3 { @if several_arms { (name) ": " } (link.link) }
-                (figure(over_delay(link, index), &format!("Mean response time over the delay of this link, with 95 % intervals over rounds; the axis does not begin at 0. {}: {}.", shape(link), link.reading)))
+                (figure(over_delay(link, index), &format!("Mean response time over the delay of this link, with 95 % intervals over rounds; the axis does not begin at 0. Shape: {}.", shape(link))))
             }
             (split(name, arm))
         }
