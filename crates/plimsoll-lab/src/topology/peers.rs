@@ -1,10 +1,11 @@
 //! Whom processes are connected with, from `/proc/<pid>/fd` and the tables of proc_net_tcp(5).
 
 use super::process_tree::ProcessTree;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 
 /// Lines of a table that are looked at: a host with more connections is not looked through.
 const MOST_LINES: usize = 50_000;
@@ -23,16 +24,20 @@ pub struct Connected {
 /// The open connections of every process below `root`; those of processes that may not be looked at are missing.
 pub fn below(root: u32) -> BTreeSet<Connected> {
     let processes = ProcessTree::read().descendants(root);
-    let sockets: BTreeSet<u64> = processes
-        .iter()
-        .flat_map(|process| sockets(process.pid))
-        .collect();
-    let Some(first) = processes.first() else {
-        return BTreeSet::new();
-    };
-    let tables = ["tcp", "tcp6"].into_iter();
+    let mut sockets = BTreeSet::new();
+    // A table is of a network namespace, of which there may be several below one root.
+    let mut namespaces: BTreeMap<PathBuf, u32> = BTreeMap::new();
+    for process in &processes {
+        sockets.extend(sockets_of(process.pid));
+        if let Ok(namespace) = fs::read_link(format!("/proc/{}/ns/net", process.pid)) {
+            namespaces.insert(namespace, process.pid);
+        }
+    }
+    let tables = namespaces.into_values().flat_map(|pid| {
+        let tables = ["tcp", "tcp6"].into_iter();
+        tables.flat_map(move |table| lines(pid, table))
+    });
     tables
-        .flat_map(|table| lines(first.pid, table))
         .filter_map(|line| connection(&line))
         .filter(|(inode, _)| sockets.contains(inode))
         .map(|(_, connected)| connected)
@@ -40,7 +45,7 @@ pub fn below(root: u32) -> BTreeSet<Connected> {
 }
 
 /// The inodes of a process's sockets.
-fn sockets(pid: u32) -> Vec<u64> {
+fn sockets_of(pid: u32) -> Vec<u64> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter();
     let links = entries
         .flatten()
@@ -119,14 +124,21 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let client = TcpStream::connect(address).unwrap();
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
+        // A shell with a child, so that nothing else is below the root that is looked at; the child ends with the listener.
+        let mut shell = std::process::Command::new("sh")
+            .args(["-c", "exec 3<&0; cat <&3 & wait"])
             .stdin(std::os::fd::OwnedFd::from(client.try_clone().unwrap()))
             .spawn()
             .unwrap();
-        let found = below(std::process::id());
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let found = loop {
+            let found = below(shell.id());
+            if !found.is_empty() {
+                break found;
+            }
+            assert!(shell.try_wait().unwrap().is_none(), "the shell has ended");
+        };
+        shell.kill().unwrap();
+        shell.wait().unwrap();
         let expected = Connected {
             port: client.local_addr().unwrap().port(),
             peer: address,
