@@ -154,7 +154,7 @@ pub async fn serve(
 }
 
 /// Serves clients of a listener, so many at a time, until it is `over`; then begins the drain and waits for those that were taken and have yet
-/// to be answered, for [`LEAVING`].
+/// to be answered, for five seconds at most.
 ///
 /// # Errors
 /// The listener's, which is of no more use then.
