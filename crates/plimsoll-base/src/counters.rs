@@ -85,6 +85,15 @@ impl Totals {
         }
     }
 
+    /// Counts of both, as of a process and the one that took its place.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let words = self.words.iter().zip(&other.words);
+        Self {
+            words: words.map(|(one, other)| one + other).collect(),
+        }
+    }
+
     /// Sums the rows of a counters file.
     ///
     /// # Errors

@@ -15,8 +15,8 @@ pub use external::External;
 pub use gateway::Gateway;
 pub use kind::ComponentKind;
 pub use mock::{HTTPS, Https, Mock};
-pub(super) use placement::generator;
 pub use placement::{CPU_PERIOD, CpuQuota, Generator, Placement};
+pub(super) use placement::{generator, possible_cores};
 pub use probe::{
     ContainerProbe, Exporter, ExternalProbe, PostgresqlProbe, PrometheusProbe, RedisProbe,
 };

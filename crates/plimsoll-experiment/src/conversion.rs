@@ -13,7 +13,7 @@ use super::secret::sha256_hex;
 use super::surroundings::Surroundings;
 use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
-use super::{Experiment, FILE_NAME, arm, method, report, topology};
+use super::{Experiment, FILE_NAME, arm, fault, method, report, topology};
 
 /// Path that `--set` may change without making another experiment of it: how long a search may take says nothing of what it is for.
 const BUDGET: &str = "method.capacity.budget";
@@ -110,6 +110,16 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
     let warmup = wire.load.warmup.map(|warmup| *warmup);
     let method = method::convert(loader, wire.method.as_ref(), &arm_names, warmup);
     arm::delayed::check(loader, &method, &arms);
+    let faults = fault::convert_all(
+        loader,
+        wire.faults.as_ref(),
+        &fault::Scope {
+            components: &components,
+            arms: &arms,
+            arm_names: &arm_names,
+            method: &method,
+        },
+    );
     let scope = Scope {
         arms: &arms,
         arm_names: &arm_names,
@@ -132,6 +142,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         generator,
         arms,
         method,
+        faults,
         thresholds,
         hosts: connections::hosts(loader, wire.hosts.as_ref()),
         ranges: report::ranges(loader, wire.report.as_ref()),

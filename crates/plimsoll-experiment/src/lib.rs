@@ -11,12 +11,12 @@ mod arm;
 mod component;
 mod conversion;
 mod decoded;
+mod fault;
 mod load;
 mod loader;
 #[cfg(any(test, feature = "testing"))]
 pub mod memory;
 mod method;
-mod metric;
 mod name;
 mod report;
 mod scenario;
@@ -36,8 +36,9 @@ pub use component::{
     PostgresqlProbe, PrometheusProbe, Readiness, RedisProbe, RenderedFile, Scheme,
 };
 pub use decoded::{RECORDS, VALUES};
+pub use fault::{Certificate, Effect, Fault, FaultKind, Flaw, Reload, Run};
 pub use load::LoadSettings;
-pub use method::{Capacity, LevelOrder, Levels, Link, Method, Point, Sensitivity};
+pub use method::{Capacity, LevelOrder, Levels, Method, Point, Sensitivity};
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
 pub use schema::schema;
@@ -45,6 +46,7 @@ pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use target::TargetRef;
 pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};
+pub use topology::Link;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -82,6 +84,8 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
     /// How the arms are run.
     pub method: Method,
+    /// Faults, in the order of the file.
+    pub faults: Vec<Fault>,
     /// Thresholds, in the order of the file.
     pub thresholds: Vec<Threshold>,
     /// Bounds of the ranges of response times in reports.
@@ -130,6 +134,20 @@ impl Experiment {
     #[must_use]
     pub fn arm(&self, name: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.name == name)
+    }
+
+    /// Links in which a proxy has to stand: those that are delayed, and those that have faults.
+    #[must_use]
+    pub fn led_links(&self) -> Vec<Link> {
+        let delayed = match &self.method {
+            Method::Sensitivity(sensitivity) => sensitivity.links.as_slice(),
+            _ => &[],
+        };
+        let broken = self.faults.iter().filter_map(|fault| fault.kind.link());
+        let mut links: Vec<Link> = delayed.iter().chain(broken).cloned().collect();
+        links.sort();
+        links.dedup();
+        links
     }
 
     /// The host to connect to in place of another: the address that the file gives it, or else itself.

@@ -6,7 +6,7 @@ mod sensitivity;
 
 pub use capacity::Capacity;
 pub use levels::{LevelOrder, Levels, Point};
-pub use sensitivity::{Link, Sensitivity};
+pub use sensitivity::Sensitivity;
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Thresholds: bounds on metrics that must hold for a run to pass.
 
+mod metric;
+
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_load::plan::Load;
 use plimsoll_report::metric::Metric;
@@ -10,8 +12,8 @@ use super::arm::Arm;
 use super::component::Component;
 use super::loader::Loader;
 use super::method::Method;
-use super::metric::{self, Names};
 use super::wire::ThresholdWire;
+use metric::Names;
 
 /// Names that thresholds may use.
 pub(super) struct Scope<'a> {

@@ -1,5 +1,6 @@
 //! References between components: that their targets exist, in which order they can start, and that no two claim one port.
 
+pub(crate) mod link;
 mod ports;
 mod start_order;
 
@@ -9,6 +10,7 @@ use super::component::{Component, ComponentKind, Scheme};
 use super::loader::{Loader, Use};
 use super::template::{Field, Reference};
 
+pub use link::Link;
 pub(super) use start_order::Order;
 
 /// Checks every reference and port; gives the order in which components start.

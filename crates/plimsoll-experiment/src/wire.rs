@@ -4,6 +4,7 @@
 
 mod components;
 mod connections;
+mod fault;
 mod load;
 mod method;
 mod probe;
@@ -15,6 +16,7 @@ pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ReadyWire,
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
+pub use fault::{FaultWire, FlawWire, RunWire, SignalWire};
 pub use load::{
     ArrivalWire, BusyWire, ConnectionCountWire, GrowWire, LoadWire, PacingWire, StageWire,
     StaircaseWire, UserChangeWire, UsersWire,
@@ -36,11 +38,10 @@ use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 10] = [
+pub const LATER: [&str; 9] = [
     "agent",
     "availability",
     "fault",
-    "faults",
     "http2",
     "locustfile",
     "postgres",
@@ -98,6 +99,9 @@ pub struct ExperimentWire {
     /// How the arms are run. Default: `measure`.
     #[deserr(default)]
     pub method: Option<MethodWire>,
+    /// Faults by name: what breaks during the loads, how, when, and for how long.
+    #[deserr(default)]
+    pub faults: Option<Entries<FaultWire>>,
     /// Conditions under which the run passes.
     #[deserr(default)]
     pub thresholds: Option<Vec<ThresholdWire>>,

@@ -3,6 +3,7 @@
 //! <https://github.com/Shopify/toxiproxy#http-api>; where that is silent, its `api.go` decides.
 
 mod answer;
+mod detour;
 mod guard;
 mod metrics;
 mod proxies;
@@ -68,6 +69,10 @@ impl Api {
             (Route::Version, _) => answer::version(),
             (Route::Metrics, _) => metrics::page(proxies, self.metrics),
             (Route::Turns, _) => turns::page(proxies),
+            (Route::Detour(name), _) => {
+                detour::set(proxies.get(&name)?, body)?;
+                answer::nothing()
+            }
             (Route::Reset, _) => {
                 proxies.reset().await?;
                 answer::nothing()

@@ -13,6 +13,7 @@ use crate::account::Turns;
 use crate::direction::Direction;
 use crate::passage::{Content, Item};
 use bytes::Bytes;
+use dial::Server;
 use lane::Lane;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::stream::reset_on_close;
@@ -199,8 +200,17 @@ impl Connection {
                         return Ok(Some(at));
                     }
                     let shared = Rc::clone(&self.shared);
+                    let port = || self.client.peer_addr().map_or(0, |peer| peer.port());
+                    let aside = shared.detour.take(port);
                     self.far = Far::Connecting(Box::pin(async move {
-                        shared.server.connect(shared.connect_timeout).await
+                        match aside {
+                            Some(to) => {
+                                Server::new(to.to_string())
+                                    .connect(shared.connect_timeout)
+                                    .await
+                            }
+                            None => shared.server.connect(shared.connect_timeout).await,
+                        }
                     }));
                 }
                 Far::Connecting(connecting) => match connecting.as_mut().poll(context) {

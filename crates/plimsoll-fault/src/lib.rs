@@ -14,12 +14,13 @@
 //! | one connection, its two directions, and how they move | `connection` |
 //! | the types of toxics | `toxic` |
 //! | bytes on their way, and stages between queues of them | `passage` |
-//! | directions; counts; Go's reading of JSON; configuration; why something is not done | `direction`, `account`, `go_json`, `config`, `error` |
+//! | directions; counts; one client's way aside; Go's reading of JSON; configuration; why something is not done | `direction`, `account`, `detour`, `go_json`, `config`, `error` |
 
 mod account;
 mod api;
 mod config;
 mod connection;
+mod detour;
 mod direction;
 mod error;
 mod go_json;

@@ -1,5 +1,6 @@
 //! The lab's two clocks: the run's own time, which orders everything within it, and the wall clock, which dates it.
 
+use std::time::SystemTime;
 use tokio::time::Instant;
 
 /// When a run began. Every `t` of its records counts from here.
@@ -25,4 +26,10 @@ impl RunClock {
 pub fn wall_clock() -> String {
     let now = jiff::Zoned::now();
     now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// The moment by the wall clock, for dates that others state.
+#[must_use]
+pub fn now() -> SystemTime {
+    jiff::Timestamp::now().into()
 }

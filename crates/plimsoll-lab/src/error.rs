@@ -68,6 +68,16 @@ pub enum LabError {
         /// How many it had.
         rows: u32,
     },
+    /// A fault was injected, and something of it may be left.
+    #[error("fault `{fault}` is not healed: {reason}; `plimsoll heal {}` undoes what is left of it", run.display())]
+    NotHealed {
+        /// Its name in the experiment.
+        fault: String,
+        /// The reason.
+        reason: String,
+        /// The run directory, whose record says what is to be undone.
+        run: PathBuf,
+    },
     /// A component ended by itself after it had been ready.
     #[error("component `{component}` died: {reason}{log}")]
     Died {
@@ -86,9 +96,10 @@ impl LabError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input(_) | Self::RefusedInput { .. } | Self::OutOfRows { .. } => ErrorKind::Input,
-            Self::Environment(_) | Self::Storage { .. } | Self::NotStarted { .. } => {
-                ErrorKind::Environment
-            }
+            Self::Environment(_)
+            | Self::Storage { .. }
+            | Self::NotStarted { .. }
+            | Self::NotHealed { .. } => ErrorKind::Environment,
             Self::Internal(_) => ErrorKind::Internal,
             Self::Died { .. } => ErrorKind::ComponentDied,
         }
@@ -99,6 +110,7 @@ impl LabError {
         let hide = |text: &mut String| *text = mask.text(text).into_owned();
         match &mut self {
             Self::Input(said) | Self::Environment(said) | Self::Internal(said) => hide(said),
+            Self::NotHealed { reason, .. } => hide(reason),
             Self::NotStarted { reason, log, .. } => {
                 hide(reason);
                 let lines = log.iter_mut().flat_map(|log| &mut log.0);

@@ -11,17 +11,19 @@
 //! | facts of this host, found by looking and by short tries | [`doctor`] |
 //! | a run from its manifest to its summary, by one of the methods | `run` |
 //! | one arm's load in one block | `load` |
+//! | faults during a load: injected, proved, healed | `fault` |
 //! | components as processes, and what these consume | `topology` |
 //! | what a plan can reach at most; what a run is told beside its experiment | [`preflight`], `options` |
 //! | the generator's ceiling on this host, as a file | `ceiling` |
 //! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
 //! | facts of the machine | `host` |
-//! | why a run ended early; secrets, masked; the time of a run | `error`, `mask`, `clock` |
+//! | why a run ended early; secrets, masked; the time of a run; what is to be undone whoever dies | `error`, `mask`, `clock`, `undo` |
 
 mod ceiling;
 mod clock;
 pub mod doctor;
 mod error;
+mod fault;
 mod host;
 mod load;
 mod mask;
@@ -31,11 +33,12 @@ mod progress;
 mod record;
 mod run;
 mod topology;
+mod undo;
 
 pub use error::{ErrorKind, LabError, LogTail};
 pub use options::RunOptions;
 pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
 pub use record::rundir;
-pub use record::rundir::{load as load_run, load_summary, trials as load_trials};
+pub use record::rundir::{heal, load as load_run, load_summary, trials as load_trials};
 pub use run::{RunOutcome, run};
-pub use topology::shim;
+pub use topology::{shim, warden};

@@ -107,7 +107,12 @@ pub async fn run(
     let service_time_check = end_times(spec, &plan, topology);
     let mut running = RunningLoad::new(spec, &plan, generator, service_time_check, recorder.now());
     let finished = running.until_finished(topology, recorder, stop).await;
-    let (mut data, over) = running.over();
+    let healed = running.heal(topology, recorder).await;
+    let (mut data, mut over) = running.over();
+    for fault in &data.faults {
+        recorder.fault(fault)?;
+    }
+    over.death = over.death.or(healed.err());
     data.unseen = topology.unseen();
     let totals = match finished {
         Ok(totals) => totals,
@@ -159,11 +164,16 @@ pub async fn run(
 /// The times at both ends, of components that keep any.
 fn end_times(spec: LoadSpec<'_>, plan: &Plan, topology: &Topology<'_>) -> Option<EndTimes> {
     let measured = plan.warmup..plan.total();
-    EndTimes::new(
-        measured,
-        &spec.arm.target.component,
-        topology.all_counters(),
-    )
+    let faults = spec.experiment.faults.iter();
+    let faults = faults.filter(|fault| fault.is_of(&spec.arm.name));
+    // A component that is started anew during the load begins to count anew.
+    let restarted: Vec<&str> = faults
+        .filter(|fault| fault.kind.restarts())
+        .filter_map(|fault| fault.kind.component())
+        .collect();
+    let mut counters = topology.all_counters();
+    counters.retain(|(name, _)| !restarted.contains(&name.as_str()));
+    EndTimes::new(measured, &spec.arm.target.component, counters)
 }
 
 /// Sentence on an arm that ended when a feeder had no row left, after its name.

@@ -7,6 +7,7 @@ mod skipped_arms;
 
 use crate::clock::{RunClock, wall_clock};
 use crate::error::LabError;
+use crate::fault;
 use crate::options::RunOptions;
 use crate::preflight::Warning;
 use crate::progress::Progress;
@@ -58,6 +59,7 @@ pub async fn run(
 ) -> Result<RunOutcome, LabError> {
     let (experiment, absent) = skipped_arms::leave_out(experiment, options.surroundings)?;
     let experiment = &experiment;
+    fault::check(experiment)?;
     let id = token::mint(ID_BYTES)?;
     let mut manifest = manifest::of(experiment, options, id, wall_clock());
     let dir = RunDir::create(&options.out, &manifest)?;
@@ -146,7 +148,10 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
     // Nothing is concluded from accounts that do not hold, or from a file that is not what was meant.
     let concludes = matches!(
         error,
-        LabError::Died { .. } | LabError::Environment(_) | LabError::OutOfRows { .. }
+        LabError::Died { .. }
+            | LabError::Environment(_)
+            | LabError::NotHealed { .. }
+            | LabError::OutOfRows { .. }
     );
     let measured = session.arms.iter().any(|arm| !arm.blocks.is_empty());
     if concludes && measured {

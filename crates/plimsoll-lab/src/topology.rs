@@ -10,3 +10,4 @@ pub(crate) mod probe;
 pub(crate) mod process_tree;
 pub mod shim;
 pub(crate) mod token;
+pub mod warden;

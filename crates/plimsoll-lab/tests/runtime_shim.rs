@@ -184,11 +184,11 @@ fn quota_is_a_group_that_goes_with_the_shim() {
     }
     std::fs::remove_dir(&dir).unwrap();
     let spec = Spec {
-        cgroup: Some(Cgroup {
+        cgroups: vec![Cgroup {
             dir: dir.clone(),
             settings: vec![("cpu.cfs_quota_us".into(), "25000".into())],
             leave_to: parent.to_owned(),
-        }),
+        }],
         ..sh(&format!("cat {}/cpu.cfs_quota_us", dir.display()))
     };
     let mut shim = Shim::start(&spec);
@@ -275,7 +275,7 @@ fn sh(script: &str) -> Spec {
         environment: [path()].into(),
         dir: None,
         cpus: Vec::new(),
-        cgroup: None,
+        cgroups: Vec::new(),
         scratch: None,
         stdin_line: None,
         stdout: Stdout::Inherit,

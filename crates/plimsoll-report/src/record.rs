@@ -12,6 +12,7 @@ mod component;
 mod drift;
 mod event;
 mod failure;
+mod fault;
 pub(crate) mod figures;
 mod health;
 mod manifest;
@@ -33,6 +34,7 @@ pub use component::{ComponentData, ComponentSample, GENERATOR};
 pub use drift::{Drift, DriftDirection, LevelDrift};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
+pub use fault::{CallerFigures, FaultRow};
 pub use figures::Unit;
 pub use health::{BothEnds, GeneratorHealth, Halves, PARTS, Segments};
 pub use manifest::{

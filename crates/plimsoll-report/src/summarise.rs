@@ -16,9 +16,9 @@ use crate::judgement::facts::Facts;
 use crate::judgement::threshold::{self, Standing, Threshold};
 use crate::record::metric::{Metric, Reading};
 use crate::record::{
-    Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CapacitySummary, Comparison,
-    ComponentSummary, DelayRow, DifferenceVerdict, Effect, LoadModel, MethodName, Ranges,
-    SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
+    Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CallerFigures,
+    CapacitySummary, Comparison, ComponentSummary, DelayRow, DifferenceVerdict, Effect, LoadModel,
+    MethodName, Ranges, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::{validity, verdict};
@@ -182,6 +182,20 @@ pub fn figures(part: &ArmData) -> ArmSummary {
         notes: Vec::new(),
     };
     arm::summarise(&arm, part, &Ranges::default(), |_| &[])
+}
+
+/// Figures of the callers over a part of a load.
+#[must_use]
+pub fn callers(part: &ArmData) -> CallerFigures {
+    let figures = figures(part);
+    CallerFigures {
+        seconds: figures.seconds,
+        good_per_s: figures.good_per_s,
+        failed: figures.failed,
+        failed_share: figures.failed_share,
+        dropped: figures.dropped,
+        response_time: figures.times.response_time,
+    }
 }
 
 /// Figures of the response times of a load that a criterion of validity reaches.

@@ -1,8 +1,9 @@
 //! The command line: what there is to say, and who handles it.
 
+use crate::commands::internal::{generator, shim, warden};
 use crate::commands::{
-    compare, diagnose, doctor, fault, gateway, generator, hey, history, import, init, load, mock,
-    report, run as run_experiment, schema, shim, validate,
+    compare, diagnose, doctor, fault, gateway, heal, hey, history, import, init, load, mock,
+    report, run as run_experiment, schema, validate,
 };
 use crate::{exit, out};
 use clap::{Parser, Subcommand};
@@ -30,6 +31,7 @@ enum Command {
     Mock(Box<mock::Args>),
     Gateway(gateway::Args),
     Fault(fault::Args),
+    Heal(heal::Args),
     Report(report::Args),
     Compare(compare::Args),
     History(history::Args),
@@ -41,6 +43,8 @@ enum Command {
     Generator,
     #[command(hide = true)]
     Shim,
+    #[command(hide = true)]
+    Warden,
 }
 
 /// Parses the arguments, runs the subcommand, prints its failure and gives the exit code.
@@ -56,6 +60,7 @@ pub fn run() -> ExitCode {
         Command::Mock(args) => mock::run(*args),
         Command::Gateway(args) => gateway::run(args),
         Command::Fault(args) => fault::run(args),
+        Command::Heal(args) => heal::run(args),
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
         Command::History(args) => history::run(args),
@@ -65,6 +70,7 @@ pub fn run() -> ExitCode {
         Command::Diagnose(args) => diagnose::run(args),
         Command::Generator => generator::run(),
         Command::Shim => return shim::run(),
+        Command::Warden => warden::run(),
     };
     if let Err(failure) = &result {
         out::note(&format!("error: {failure}"));

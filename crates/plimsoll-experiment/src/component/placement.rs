@@ -4,6 +4,7 @@ use plimsoll_base::document::Path as Pointer;
 
 use crate::loader::Loader;
 use crate::wire::{ComponentWire, GeneratorWire};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Where a process may run, and how much of it. The default is everywhere, unlimited.
@@ -53,6 +54,11 @@ const SHORTEST_SHARE: Duration = Duration::from_millis(1);
 /// More than any host has; the largest number that the system's processor sets hold.
 const MAX_CPU: u32 = 1023;
 
+/// Amounts of processors that a component can be held to.
+pub(crate) fn possible_cores() -> RangeInclusive<f64> {
+    0.01..=f64::from(MAX_CPU)
+}
+
 pub(super) fn convert(
     loader: &mut Loader<'_>,
     wire: &ComponentWire,
@@ -98,7 +104,7 @@ fn quota(loader: &mut Loader<'_>, wire: &ComponentWire, at: &Pointer) -> Option<
         return None;
     };
     let period = period.unwrap_or(CPU_PERIOD);
-    if !(0.01..=f64::from(MAX_CPU)).contains(&cores) {
+    if !possible_cores().contains(&cores) {
         loader.refuse(
             at.key("cpu_quota"),
             format!("`{cores}` is not an amount of processors: write 0.01 or more, such as `0.25`"),

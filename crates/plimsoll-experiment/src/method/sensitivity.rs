@@ -1,12 +1,12 @@
 //! `sensitivity` of the file: which links are delayed, by how much, how often.
 
-use plimsoll_base::document::{DurationText, Path as Pointer, suggestion};
+use plimsoll_base::document::{DurationText, Path as Pointer};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::default_warmup;
-use crate::loader::{Loader, Use};
-use crate::template::Reference;
+use crate::loader::Loader;
+use crate::topology::link::{self, Link};
 use crate::wire::{LinksWire, LoadWire, SensitivityWire};
 
 /// Blocks unless the file says how many: their intervals are about as wide as twice the spread of slopes between blocks.
@@ -35,60 +35,12 @@ pub struct Sensitivity {
     pub hold: Duration,
 }
 
-/// A connection between two components: one that refers to the other.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
-    /// Who refers.
-    pub from: String,
-    /// Whom it refers to.
-    pub to: String,
-    /// The listener that it refers to; `None`: the main one.
-    pub listener: Option<String>,
-}
-
-impl Link {
-    /// As the file has it: `a -> b`, or `a -> b/listener`.
-    #[must_use]
-    pub fn text(&self) -> String {
-        format!("{} -> {}", self.from, self.name())
-    }
-
-    /// Its name among the links of one component: whom it leads to.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match &self.listener {
-            Some(listener) => format!("{}/{listener}", self.to),
-            None => self.to.clone(),
-        }
-    }
-}
-
-/// The links that the components of a file have: whatever one refers to.
-pub(crate) fn links(uses: &[Use]) -> Vec<Link> {
-    let links = uses.iter().filter_map(|used| match &used.reference {
-        Reference::Component {
-            component,
-            listener,
-            ..
-        } => Some(Link {
-            from: used.component.clone()?,
-            to: component.clone(),
-            listener: listener.clone(),
-        }),
-        _ => None,
-    });
-    let mut links: Vec<Link> = links.collect();
-    links.sort();
-    links.dedup();
-    links
-}
-
 pub(super) fn convert(
     loader: &mut Loader<'_>,
     wire: &SensitivityWire,
     at: &Pointer,
 ) -> Sensitivity {
-    let known = links(loader.uses());
+    let known = link::all(loader.uses());
     let links = chosen(loader, &wire.links, &known, &at.key("links"));
     let delays = delays(loader, &wire.delays, &at.key("delays"));
     let blocks = wire.blocks.unwrap_or(BLOCKS);
@@ -111,7 +63,6 @@ pub(super) fn convert(
 }
 
 fn chosen(loader: &mut Loader<'_>, wire: &LinksWire, known: &[Link], at: &Pointer) -> Vec<Link> {
-    let texts: Vec<String> = known.iter().map(Link::text).collect();
     let named = match wire {
         LinksWire::All => {
             if known.is_empty() {
@@ -130,23 +81,12 @@ fn chosen(loader: &mut Loader<'_>, wire: &LinksWire, known: &[Link], at: &Pointe
     }
     let mut chosen = Vec::new();
     for (index, text) in named.iter().enumerate() {
-        let spaced = text.split("->").map(str::trim).collect::<Vec<_>>();
-        let text = spaced.join(" -> ");
-        match texts.iter().position(|known| *known == text) {
-            Some(place) if chosen.contains(&known[place]) => {
+        match link::find(text, known) {
+            Ok(link) if chosen.contains(link) => {
                 loader.refuse(at.index(index), "is named twice: keep one");
             }
-            Some(place) => chosen.push(known[place].clone()),
-            None => {
-                let instead = match texts.is_empty() {
-                    true => "no component refers to another".to_owned(),
-                    false => suggestion(&text, &texts),
-                };
-                let message = format!(
-                    "there is no link `{text}`: a link is there where the first refers to the second; {instead}"
-                );
-                loader.refuse(at.index(index), message);
-            }
+            Ok(link) => chosen.push(link.clone()),
+            Err(message) => loader.refuse(at.index(index), message),
         }
     }
     refuse_half(loader, &chosen, known, at);

@@ -9,6 +9,8 @@ pub enum Route {
     Metrics,
     /// `/plimsoll/turns`
     Turns,
+    /// `/plimsoll/detours/{proxy}`
+    Detour(String),
     /// `/reset`
     Reset,
     /// `/populate`
@@ -45,6 +47,7 @@ impl Route {
             ["version"] => Self::Version,
             ["metrics"] => Self::Metrics,
             ["plimsoll", "turns"] => Self::Turns,
+            ["plimsoll", "detours", proxy] => Self::Detour(named(proxy)?),
             ["reset"] => Self::Reset,
             ["populate"] => Self::Populate,
             ["proxies"] => Self::Proxies,
@@ -62,7 +65,7 @@ impl Route {
             Self::Version | Self::Turns => method == Get,
             // It is the only one that does not say which.
             Self::Metrics => true,
-            Self::Reset | Self::Populate => method == Post,
+            Self::Reset | Self::Populate | Self::Detour(_) => method == Post,
             Self::Proxies | Self::Toxics(_) => matches!(method, Get | Post),
             Self::Proxy(_) | Self::Toxic(..) => matches!(method, Get | Post | Patch | Delete),
         }

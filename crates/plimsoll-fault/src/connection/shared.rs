@@ -3,6 +3,7 @@
 use super::dial::Server;
 use super::lane::Key;
 use crate::account::Account;
+use crate::detour::Detour;
 use crate::toxic::Toxics;
 use plimsoll_http::timer::DelayTimer;
 use std::cell::{Cell, RefCell};
@@ -26,6 +27,8 @@ pub struct Shared {
     pub connect_timeout: Duration,
     /// Its counts.
     pub account: Arc<Account>,
+    /// The client that is led elsewhere, if there is one.
+    pub detour: Arc<Detour>,
     /// Numbers its connections on all shards.
     pub numbers: Arc<AtomicU64>,
     /// The timer of the shard.
@@ -50,6 +53,8 @@ pub struct Opening {
     pub connect_timeout: Duration,
     /// See [`Shared::account`].
     pub account: Arc<Account>,
+    /// See [`Shared::detour`].
+    pub detour: Arc<Detour>,
     /// See [`Shared::numbers`].
     pub numbers: Arc<AtomicU64>,
     /// The toxics at first.
@@ -65,6 +70,7 @@ impl Shared {
             server: Server::new(opening.upstream),
             connect_timeout: opening.connect_timeout,
             account: opening.account,
+            detour: opening.detour,
             numbers: opening.numbers,
             timer,
             is_cut: Cell::new(false),

@@ -3,6 +3,7 @@
 use super::listen::Place;
 use crate::account::Account;
 use crate::connection::Opening;
+use crate::detour::Detour;
 use crate::error::ApiError;
 use crate::shard::{Command, ProxyId};
 use crate::toxic::{Toxic, Toxics};
@@ -55,6 +56,8 @@ pub struct Proxy {
     pub toxics: Arc<Toxics>,
     /// Its counts, one for each shard.
     pub accounts: Vec<Arc<Account>>,
+    /// A client that is led elsewhere.
+    pub detour: Arc<Detour>,
     numbers: Arc<AtomicU64>,
     /// How many toxics it has had.
     turns: u64,
@@ -72,6 +75,7 @@ impl Proxy {
             enabled: false,
             toxics: Arc::default(),
             accounts: (0..shards).map(|_| Arc::default()).collect(),
+            detour: Arc::default(),
             numbers: Arc::default(),
             turns: 0,
             open: None,
@@ -111,6 +115,7 @@ impl Proxy {
                     upstream: self.upstream.clone(),
                     connect_timeout: shards.connect_timeout,
                     account: Arc::clone(account),
+                    detour: Arc::clone(&self.detour),
                     numbers: Arc::clone(&self.numbers),
                     toxics: Arc::clone(&self.toxics),
                 },

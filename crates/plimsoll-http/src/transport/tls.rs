@@ -28,6 +28,13 @@ use tokio::net::TcpStream;
 /// A secured stream, of either end.
 pub type TlsStream = tokio_rustls::TlsStream<TcpStream>;
 
+/// The certificate that the other end has shown, in DER; `None` if it has none.
+#[must_use]
+pub fn shown(stream: &TlsStream) -> Option<Vec<u8>> {
+    let certificates = stream.get_ref().1.peer_certificates()?;
+    certificates.first().map(|certificate| certificate.to_vec())
+}
+
 /// Why TLS cannot be set up as it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {

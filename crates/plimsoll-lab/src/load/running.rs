@@ -4,6 +4,7 @@ use super::deserted::Deserted;
 use super::plan::{numbered, offered};
 use super::{Keeping, LoadSpec, out_of_rows, stopped};
 use crate::error::{LabError, LogTail};
+use crate::fault::Script;
 use crate::load::account::Ledger;
 use crate::load::demand::Pairing;
 use crate::load::health::Health;
@@ -83,6 +84,7 @@ pub(super) struct RunningLoad {
     /// The component that the load goes to, and whether somebody still listens there.
     target: String,
     deserted: Deserted,
+    script: Script,
     /// Which component died, if one did.
     death: Option<LabError>,
     /// When waiting for the generator to stop ends.
@@ -110,6 +112,7 @@ impl RunningLoad {
         }
         let steps: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
         Self {
+            script: Script::new(spec.experiment, &spec.arm.name, spec.block, plan, &data),
             watch: Watch::new(&spec.experiment.thresholds, &data, &steps),
             breaches: Vec::new(),
             generator,
@@ -160,6 +163,7 @@ impl RunningLoad {
             .service_time_check
             .map(EndTimes::conclude)
             .unwrap_or_default();
+        (data.faults, data.undisturbed) = self.script.over();
         let over = Over {
             generator: self.generator,
             ledger: self.ledger,
@@ -197,7 +201,12 @@ impl RunningLoad {
                             self.seconds.push(self.collector.row(&fragment));
                         }
                         self.end_if_broken(&fragment, recorder).await?;
-                        if let Some(since) = self.deserted.add(&fragment) {
+                        let start = self.scene.start + fragment.start_s;
+                        self.script.add(&fragment, start, start + fragment.length_s);
+                        // A target that is broken on purpose may refuse for as long as it is.
+                        if !self.script.is_open()
+                            && let Some(since) = self.deserted.add(&fragment)
+                        {
                             self.end_by_death(gone(&self.target, since)).await;
                         }
                     }
@@ -209,6 +218,12 @@ impl RunningLoad {
                         return Err(LabError::Environment(format!("the generator gave up: {reason}")));
                     }
                 },
+                due = self.script.next() => {
+                    let done = self.script.go_on(due, &self.scene, topology, recorder);
+                    if let Err(error) = done {
+                        self.end_by_death(error).await;
+                    }
+                }
                 () = passed(reading) => self.read_end_times()?,
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
                 death = topology.death(), if self.death.is_none() => self.end_by_death(death).await,
@@ -225,6 +240,18 @@ impl RunningLoad {
                 }
             }
         }
+    }
+
+    /// Heals what is broken on purpose, now that the load is over.
+    ///
+    /// # Errors
+    /// As of [`Script::close`].
+    pub(super) async fn heal(
+        &mut self,
+        topology: &mut Topology<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), LabError> {
+        self.script.close(&self.scene, topology, recorder).await
     }
 
     /// Ends the load, because a component died.
@@ -253,6 +280,8 @@ impl RunningLoad {
             Err(_) => now - Duration::from_secs_f64(-lead),
         };
         self.start = Some(start);
+        self.script
+            .begin(start + Duration::from_secs_f64(self.warmup));
         self.ticks = Some(ticks(start.max(now)));
         let start = self.scene.start;
         if self.warmup > 0.0 {

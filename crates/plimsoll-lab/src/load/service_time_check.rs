@@ -16,17 +16,25 @@ use plimsoll_experiment::TargetRef;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::record::{BothEnds, OwnTimes};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Counts of the arm's direct target so far; `None` if it keeps no counters, as a foreign one does.
 pub fn counted(target: &TargetRef, topology: &Topology<'_>) -> Result<Option<Totals>, LabError> {
-    topology.counters(&target.component).map(read).transpose()
+    let mut counted: Option<Totals> = None;
+    for file in topology.counters(&target.component) {
+        let totals = read(file)?;
+        counted = Some(match counted {
+            Some(before) => before.plus(&totals),
+            None => totals,
+        });
+    }
+    Ok(counted)
 }
 
-fn read(path: PathBuf) -> Result<Totals, LabError> {
-    let bytes = std::fs::read(&path).map_err(LabError::storage("read the file", &path))?;
+fn read(path: &Path) -> Result<Totals, LabError> {
+    let bytes = std::fs::read(path).map_err(LabError::storage("read the file", path))?;
     Totals::read(&bytes).map_err(|error| LabError::Internal(format!("{}: {error}", path.display())))
 }
 
@@ -106,7 +114,7 @@ impl EndTimes {
     /// [`LabError`] when there is no such file any more.
     pub fn read(&mut self) -> Result<(), LabError> {
         for server in &mut self.servers {
-            server.readings.push(read(server.counters.clone())?);
+            server.readings.push(read(&server.counters)?);
         }
         self.readings += 1;
         Ok(())

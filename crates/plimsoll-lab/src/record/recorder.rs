@@ -6,11 +6,12 @@ use crate::mask::Mask;
 use crate::progress::{ComponentProgress, Numbered, Progress, SecondProgress};
 use crate::record::collect::Collector;
 use crate::record::rundir::RunDir;
+use crate::undo::{Line, Undo};
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
-    ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, HostRow, HostStrain,
-    SeriesRow, TrialRow,
+    ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, FaultRow, HostRow,
+    HostStrain, SeriesRow, TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +24,8 @@ pub struct Recorder<'a> {
     totals: Option<&'a Mutex<Totals>>,
     /// Warnings that [`Recorder::warn_once`] has given.
     warned: BTreeSet<String>,
+    /// How many things there were to undo.
+    undos: u64,
     /// Mask of all messages.
     mask: Mask,
 }
@@ -104,6 +107,7 @@ impl<'a> Recorder<'a> {
             watcher,
             totals,
             warned: BTreeSet::new(),
+            undos: 0,
             mask,
         }
     }
@@ -301,6 +305,36 @@ impl<'a> Recorder<'a> {
     /// [`LabError::Storage`].
     pub fn delay(&mut self, row: &DelayRow) -> Result<(), LabError> {
         self.dir.append_delay(row)
+    }
+
+    /// Records a fault that is over.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub(crate) fn fault(&mut self, row: &FaultRow) -> Result<(), LabError> {
+        self.dir.append_fault(&Line::Over(Box::new(row.clone())))
+    }
+
+    /// Records something that has to be undone, and gives its number.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub(crate) fn open_undo(&mut self, fault: &str, undo: &Undo) -> Result<u64, LabError> {
+        self.undos += 1;
+        self.dir.append_fault(&Line::Open {
+            number: self.undos,
+            fault: fault.to_owned(),
+            undo: undo.clone(),
+        })?;
+        Ok(self.undos)
+    }
+
+    /// Records that it has been undone.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub(crate) fn close_undo(&mut self, number: u64) -> Result<(), LabError> {
+        self.dir.append_fault(&Line::Close { number })
     }
 
     fn row(&self, kind: EventKind, message: &str) -> EventRow {

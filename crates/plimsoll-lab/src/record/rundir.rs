@@ -8,6 +8,7 @@ mod interval_log;
 mod load;
 
 use crate::error::LabError;
+use crate::undo::Line;
 use append::Appender;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -21,7 +22,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-pub use load::{load, load_summary, trials};
+pub use load::{heal, load, load_summary, trials};
 
 /// The file that says what was run and where the run stands.
 pub const MANIFEST: &str = "manifest.json";
@@ -37,6 +38,8 @@ const EVENTS: &str = "events.jsonl";
 const TRIALS: &str = "trials.jsonl";
 /// The loads under delays: there is such a file where there was one.
 const DELAYS: &str = "delays.jsonl";
+/// Faults, and what has to be undone of them: there is such a file where there was one.
+const FAULTS: &str = "faults.jsonl";
 /// Holds the space that the last manifest needs on a disk that is full by then.
 const RESERVE: &str = ".reserve";
 const RESERVE_BYTES: usize = 16 * 1024;
@@ -52,6 +55,7 @@ pub struct RunDir {
     /// From the first trial on.
     trials: Option<Appender>,
     delays: Option<Appender>,
+    faults: Option<Appender>,
     histograms: IndexMap<String, Appender>,
 }
 
@@ -93,6 +97,7 @@ impl RunDir {
             events: Appender::create(root.join(EVENTS))?,
             trials: None,
             delays: None,
+            faults: None,
             histograms: IndexMap::new(),
         };
         dir.write_manifest(manifest)?;
@@ -182,6 +187,15 @@ impl RunDir {
     /// [`LabError::Storage`].
     pub fn append_delay(&mut self, row: &DelayRow) -> Result<(), LabError> {
         append_row(&mut self.delays, self.root.join(DELAYS), row)
+    }
+
+    /// Adds a line on faults, which is on the disk then: what has to be undone must be known even after the machine has failed.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub(crate) fn append_fault(&mut self, line: &Line) -> Result<(), LabError> {
+        append_row(&mut self.faults, self.root.join(FAULTS), line)?;
+        self.faults.as_ref().map_or(Ok(()), Appender::sync)
     }
 
     /// Adds one interval to the log of that name, an arm's or [`log_apart`]: `start_s` since the run began, `tagged` its histograms by tag.

@@ -1,6 +1,6 @@
-//! A limit on CPU time as a control group, in hierarchies of version 1, 2 or both at once.
+//! Control groups that limit, freeze or kill a component, in hierarchies of version 1, 2 or both at once.
 //!
-//! This only decides where the group is and what is written to it; the component's shim makes it, joins it and removes it.
+//! This only decides where a group is and what is written to it; the component's shim makes it and removes it.
 
 use crate::error::LabError;
 use crate::topology::shim::Cgroup;
@@ -15,6 +15,84 @@ enum Controller {
     V1(PathBuf),
     /// Version 2: the mount point, and the directory of this process's group.
     V2 { mount: PathBuf, own: PathBuf },
+}
+
+/// Purposes of a component's groups.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    /// To limit its processor time: to a quota, or later.
+    pub(crate) cpu: Option<Option<CpuQuota>>,
+    /// To limit its memory later.
+    pub(crate) memory: bool,
+    /// To freeze or kill all of it at once, where the host can do that.
+    pub(crate) whole: bool,
+}
+
+/// The groups called `name` that serve these purposes.
+///
+/// # Errors
+/// [`LabError::Environment`] when this host has no place for one that limits.
+pub(crate) fn groups(name: &str, wanted: &Wanted) -> Result<Vec<Cgroup>, LabError> {
+    let mut groups: Vec<Cgroup> = Vec::new();
+    let mut add = |group: Cgroup| match groups.iter_mut().find(|one| one.dir == group.dir) {
+        Some(same) => same.settings.extend(group.settings),
+        None => groups.push(group),
+    };
+    if let Some(quota) = wanted.cpu {
+        add(limit(name, quota)?);
+    }
+    if wanted.memory {
+        add(memory(name)?);
+    }
+    // A process has one group of version 2: where a controller's is of that version, it serves for all.
+    let is_unified = |group: &Cgroup| {
+        group
+            .dir
+            .parent()
+            .is_some_and(|parent| parent.join(FREEZABLE).exists())
+    };
+    if wanted.whole && !groups.iter().any(is_unified) {
+        groups.extend(whole(name));
+    }
+    Ok(groups)
+}
+
+/// A file that directories of version 2 have, and no others.
+const FREEZABLE: &str = "cgroup.controllers";
+
+/// A group of version 2, which can be frozen and killed as a whole; `None` where none can be made.
+fn whole(name: &str) -> Option<Cgroup> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let (_, own) = unified(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"))?;
+    let dir = own.join(name);
+    fs::create_dir(&dir).ok()?;
+    let is_whole = dir.join("cgroup.kill").exists() && dir.join("cgroup.freeze").exists();
+    fs::remove_dir(&dir).ok()?;
+    is_whole.then_some(Cgroup {
+        dir,
+        settings: Vec::new(),
+        leave_to: own,
+    })
+}
+
+/// A group whose memory can be limited.
+pub(crate) fn memory(name: &str) -> Result<Cgroup, LabError> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let (own, mountinfo) = (text("/proc/self/cgroup"), text("/proc/self/mountinfo"));
+    let (parent, own) = match locate("memory", &own, &mountinfo) {
+        Some(Controller::V1(own)) => (own.clone(), own),
+        Some(Controller::V2 { mount, own }) => {
+            let parent = delegating("memory", &mount, &own)
+                .ok_or_else(|| none("no group passes the memory controller on to its children"))?;
+            (parent, own)
+        }
+        None => return Err(none("no hierarchy with the memory controller is mounted")),
+    };
+    Ok(Cgroup {
+        dir: parent.join(name),
+        settings: Vec::new(),
+        leave_to: own,
+    })
 }
 
 /// A group called `name` that may use so much CPU time; without a quota, all that there is.
@@ -41,7 +119,7 @@ pub(crate) fn limit(name: &str, quota: Option<CpuQuota>) -> Result<Cgroup, LabEr
             leave_to: own,
         }),
         Some(Controller::V2 { mount, own }) => {
-            let parent = delegating(&mount, &own)
+            let parent = delegating("cpu", &mount, &own)
                 .ok_or_else(|| none("no group passes the cpu controller on to its children"))?;
             Ok(Cgroup {
                 dir: parent.join(name),
@@ -92,19 +170,22 @@ pub(crate) fn of(pid: u32) -> Option<PathBuf> {
 
 fn none(reason: &str) -> LabError {
     LabError::Environment(format!(
-        "cpu_quota and confirm need a control group, and this host has no place for one: {reason}"
+        "limits of components need a control group, and this host has no place for one: {reason}"
     ))
 }
 
 /// The nearest group at or above `own` whose children are limited: a group with processes cannot pass controllers on.
-fn delegating(mount: &Path, own: &Path) -> Option<PathBuf> {
+fn delegating(controller: &str, mount: &Path, own: &Path) -> Option<PathBuf> {
     let ancestors = own
         .ancestors()
         .take_while(|ancestor| ancestor.starts_with(mount));
     ancestors
         .filter(|ancestor| {
-            fs::read_to_string(ancestor.join("cgroup.subtree_control"))
-                .is_ok_and(|controllers| controllers.split_ascii_whitespace().any(|c| c == "cpu"))
+            fs::read_to_string(ancestor.join("cgroup.subtree_control")).is_ok_and(|controllers| {
+                controllers
+                    .split_ascii_whitespace()
+                    .any(|c| c == controller)
+            })
         })
         .map(Path::to_owned)
         .next()

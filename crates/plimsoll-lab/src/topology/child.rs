@@ -32,6 +32,7 @@ const REPORT_BYTES: u64 = 64 * 1024;
 pub struct Child {
     shim: tokio::process::Child,
     shim_pid: u32,
+    pid: u32,
     commands: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
 }
@@ -81,9 +82,10 @@ impl Child {
             .await;
         read.map_err(StartError::Shim)?;
         match serde_json::from_str(&report) {
-            Ok(Report::Started { .. }) => Ok(Self {
+            Ok(Report::Started { pid }) => Ok(Self {
                 shim,
                 shim_pid,
+                pid,
                 commands: Some(commands),
                 stdout,
             }),
@@ -99,6 +101,12 @@ impl Child {
     #[must_use]
     pub fn shim_pid(&self) -> u32 {
         self.shim_pid
+    }
+
+    /// The process id of the program itself.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
     }
 
     /// The child's standard output, once, when the spec said to inherit it.

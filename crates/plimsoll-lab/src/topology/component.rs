@@ -7,35 +7,37 @@ mod address;
 mod announce;
 mod failure;
 mod launch;
+mod limits;
 mod links;
 mod ports;
 mod ready;
+mod start;
+mod target;
 mod values;
 mod watched;
 
 pub use address::{Address, Addresses};
-pub(crate) use launch::inherited;
+pub(crate) use launch::{clock_file, faketime, inherited};
 pub use links::{Links, Passed};
+pub(crate) use start::{Started, Starting};
+pub(crate) use target::Target;
 pub use values::Values;
 use watched::Watched;
 
-use crate::error::{LabError, LogTail};
-use crate::topology::cgroup;
-use crate::topology::child::{Child, Exit, STOP_GRACE};
+use crate::error::LabError;
+use crate::topology::child::{Child, STOP_GRACE};
 use crate::topology::peers;
-use crate::topology::probe::{Moment, Sampler};
-use crate::topology::shim::Spec;
-use announce::Silence;
-use failure::{died, not_started};
+use crate::topology::probe::Moment;
+use crate::topology::warden::Warden;
+use failure::died;
 use indexmap::IndexMap;
 use launch::Launch;
 use plimsoll_experiment::{
-    CPU_PERIOD, Component, ComponentKind, CpuQuota, Experiment, External, HTTPS, Method, Scheme,
-    Secret,
+    Command, Component, ComponentKind, Experiment, External, FaultKind, Scheme, Secret,
 };
 use plimsoll_report::record::ComponentSample;
+use start::{Readying, Start};
 use std::collections::BTreeMap;
-use std::fs;
 use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -44,8 +46,6 @@ use std::time::Duration;
 
 /// How often a command is started anew when another process takes the port that was free a moment ago.
 const PORT_ATTEMPTS: usize = 5;
-/// The exit code with which a component of ours refuses its input.
-const WRONG_INPUT: u8 = 2;
 
 /// Where components live on this host.
 #[derive(Debug, Clone)]
@@ -67,6 +67,10 @@ const OWN_GRACE: Duration = Duration::from_secs(2);
 struct Running {
     /// `None` for external components.
     child: Option<Child>,
+    /// Its end would be a fault's doing.
+    may_end: bool,
+    /// The directories of its control groups.
+    groups: Vec<PathBuf>,
     log: PathBuf,
     counters: Option<PathBuf>,
     watched: Watched,
@@ -90,8 +94,12 @@ pub struct Topology<'a> {
     values: Values<'a>,
     addresses: Addresses,
     running: IndexMap<String, Running>,
-    /// The proxy in links that the experiment delays, once it runs.
+    /// The counters files of components of ours, one for each start: counts of a process that was killed still count.
+    counters: BTreeMap<String, Vec<PathBuf>>,
+    /// The proxy in links that are slow or broken at times, once it runs.
     links: Option<Links>,
+    /// From the first fault on that somebody else would have to undo.
+    warden: Option<Warden>,
 }
 
 impl<'a> Topology<'a> {
@@ -104,7 +112,9 @@ impl<'a> Topology<'a> {
             values,
             addresses: Addresses::default(),
             running: IndexMap::new(),
+            counters: BTreeMap::new(),
             links: None,
+            warden: None,
         }
     }
 
@@ -122,57 +132,110 @@ impl<'a> Topology<'a> {
     /// # Errors
     /// [`LabError`] when it is not ready before its deadline; it is then stopped.
     pub async fn start(&mut self, name: &str) -> Result<(), LabError> {
-        let experiment = self.experiment;
-        let component = experiment
-            .component(name)
-            .ok_or_else(|| LabError::Internal(format!("there is no component `{name}`")))?;
-        if let Method::Sensitivity(_) = &experiment.method
-            && self.links.is_none()
-        {
+        let led = self.experiment.led_links();
+        if !led.is_empty() && self.links.is_none() {
             self.start_fault_proxy().await?;
         }
-        let log = self.places.logs.join(format!("{name}.log"));
-        let running = match &component.kind {
-            ComponentKind::External(external) => self.reach(name, external, log).await?,
-            ComponentKind::Mock(_) | ComponentKind::Gateway(_) => {
-                self.start_own(component, log).await?
-            }
-            ComponentKind::Command(_) => self.start_command(component, log).await?,
+        let started = match &self.component(name)?.kind {
+            ComponentKind::External(external) => self.reach(name, external).await?,
+            ComponentKind::Command(command) => self.start_command(name, command).await?,
+            ComponentKind::Mock(_) | ComponentKind::Gateway(_) => self.begin(name)?.await?,
         };
-        self.running.insert(name.to_owned(), running);
-        if let (Method::Sensitivity(sensitivity), Some(links)) =
-            (&experiment.method, &mut self.links)
-        {
-            let wanted = &sensitivity.links;
-            links.lead(name, wanted, &mut self.addresses).await?;
+        self.adopt(name, started);
+        match &mut self.links {
+            Some(links) => links.lead(name, &led, &mut self.addresses).await,
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Begins to start one component, which is handed to [`Self::adopt`] once it is ready. A component that ran before gets the ports that it
+    /// had: others were told of them.
+    ///
+    /// # Errors
+    /// [`LabError`] when its files, ports or groups cannot be prepared.
+    pub(crate) fn begin(&mut self, name: &str) -> Result<Starting, LabError> {
+        let component = self.component(name)?;
+        let log = self.places.logs.join(format!("{name}.log"));
+        let readying = match &component.kind {
+            ComponentKind::Command(command) => {
+                Readying::Answers(Box::new(command.clone()), self.listen(name, command)?)
+            }
+            _ => Readying::Announced,
+        };
+        let launch = self.launch(component, &log)?;
+        let executable = self.places.executable.clone();
+        let start = Start {
+            name: name.to_owned(),
+            executable,
+            launch,
+            log,
+            readying,
+        };
+        Ok(start.begin())
+    }
+
+    /// Takes over a component that is ready.
+    pub(crate) fn adopt(&mut self, name: &str, started: Started) {
+        for (listener, address) in started.announced {
+            self.addresses.set(name, &listener, address);
+        }
+        if let Some(counters) = &started.running.counters {
+            let files = self.counters.entry(name.to_owned()).or_default();
+            files.push(counters.clone());
+        }
+        self.running.insert(name.to_owned(), started.running);
+    }
+
+    fn component(&self, name: &str) -> Result<&'a Component, LabError> {
+        let found = self.experiment.component(name);
+        found.ok_or_else(|| LabError::Internal(format!("there is no component `{name}`")))
+    }
+
+    /// The address at which a command shows that it is ready. It is given ports unless it has some.
+    fn listen(&mut self, name: &str, command: &Command) -> Result<Address, LabError> {
+        if self.addresses.listeners(name).is_empty() {
+            for (listener, port) in ports::choose(name, &command.listeners)? {
+                let address = Address::new("127.0.0.1", port);
+                self.addresses.set(name, &listener, address);
+            }
+        }
+        let main = self.addresses.get(name, address::MAIN).cloned();
+        main.ok_or_else(|| LabError::Internal(format!("`{name}` has no listener called main")))
+    }
+
+    /// Starts a command, with other ports where somebody else takes one of those that were free a moment ago.
+    async fn start_command(&mut self, name: &str, command: &Command) -> Result<Started, LabError> {
+        let is_new = self.addresses.listeners(name).is_empty();
+        let mut attempts = 1;
+        loop {
+            let started = self.begin(name)?.await;
+            let is_taken = || ports::taken(&command.listeners, name, &self.addresses);
+            if started.is_ok() || !is_new || attempts == PORT_ATTEMPTS || !is_taken() {
+                return started;
+            }
+            attempts += 1;
+            self.addresses.forget(name);
+        }
     }
 
     /// Starts the proxy that stands in links.
     async fn start_fault_proxy(&mut self) -> Result<(), LabError> {
         let log = self.places.logs.join(format!("{}.log", links::FAULT_PROXY));
-        let spec = launch::fault_proxy(&log, &self.places, &self.values)?;
-        let mut child = self.spawn(links::FAULT_PROXY, &spec).await?;
-        let announced = match announce::wait(&mut child).await {
-            Ok(announced) => announced,
-            Err(silence) => {
-                let reason = silence.to_string();
-                return Err(not_started(links::FAULT_PROXY, child, &reason, &log).await);
-            }
+        let start = Start {
+            name: links::FAULT_PROXY.to_owned(),
+            executable: self.places.executable.clone(),
+            launch: launch::fault_proxy(&log, &self.places, &self.values)?,
+            log,
+            readying: Readying::Announced,
         };
-        let mut announced = announced.iter();
+        let started = start.begin().await?;
+        let mut announced = started.announced.iter();
         let api = announced.find(|(listener, _)| listener == links::API);
         let (_, api) =
             api.ok_or_else(|| LabError::Internal("the fault proxy announced no API".to_owned()))?;
         self.links = Some(Links::new(api));
-        let running = Running {
-            child: Some(child),
-            log,
-            counters: None,
-            watched: Watched::Below(Sampler::default()),
-        };
-        self.running.insert(links::FAULT_PROXY.to_owned(), running);
+        self.running
+            .insert(links::FAULT_PROXY.to_owned(), started.running);
         Ok(())
     }
 
@@ -207,12 +270,7 @@ impl<'a> Topology<'a> {
     }
 
     /// A component that runs already.
-    async fn reach(
-        &mut self,
-        name: &str,
-        external: &External,
-        log: PathBuf,
-    ) -> Result<Running, LabError> {
+    async fn reach(&mut self, name: &str, external: &External) -> Result<Started, LabError> {
         let mut address = Address::new(&external.host, external.port);
         address.secure = external.scheme == Scheme::Https;
         let there = self.experiment.route(&external.host);
@@ -225,11 +283,17 @@ impl<'a> Topology<'a> {
         let password = password.map(|it| self.values.resolve(it, None, &self.addresses));
         let password = password.transpose()?;
         let password = password.map(|value| Secret::new(value.expose()));
-        Ok(Running {
+        let running = Running {
             child: None,
-            log,
+            may_end: false,
+            groups: Vec::new(),
+            log: self.places.logs.join(format!("{name}.log")),
             counters: None,
             watched: Watched::open(name, &external.probe, password).await?,
+        };
+        Ok(Started {
+            running,
+            announced: Vec::new(),
         })
     }
 
@@ -261,12 +325,15 @@ impl<'a> Topology<'a> {
         for name in names {
             self.stop(&name).await;
         }
+        if let Some(warden) = self.warden.take() {
+            warden.finish();
+        }
     }
 
     /// Waits until a component ends by itself. May be dropped and called again; pending while all run.
     pub async fn death(&mut self) -> LabError {
         type Ending<'e> = Pin<Box<dyn Future<Output = LabError> + 'e>>;
-        let children = self.running.iter_mut();
+        let children = (self.running.iter_mut()).filter(|(_, running)| !running.may_end);
         let mut endings: Vec<Ending<'_>> = children
             .filter_map(|(name, running)| Some((name, running.child.as_mut()?, &running.log)))
             .map(|(name, child, log)| -> Ending<'_> {
@@ -330,10 +397,10 @@ impl<'a> Topology<'a> {
         (&mut self.values, &self.addresses)
     }
 
-    /// The counters file of a mock or a gateway of ours, which outlives its process.
+    /// The counters files of a mock or a gateway of ours, which outlive its processes: one for each start since it was last stopped.
     #[must_use]
-    pub fn counters(&self, name: &str) -> Option<PathBuf> {
-        self.running.get(name)?.counters.clone()
+    pub fn counters(&self, name: &str) -> &[PathBuf] {
+        self.counters.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The counters files of all components that keep some, by name.
@@ -345,94 +412,53 @@ impl<'a> Topology<'a> {
             .collect()
     }
 
+    /// Says whether a component may end by itself: because of a fault, and that is no accident.
+    pub(crate) fn expect_end(&mut self, name: &str, expected: bool) {
+        if let Some(running) = self.running.get_mut(name) {
+            running.may_end = expected;
+        }
+    }
+
+    /// The directory of a component's files.
+    pub(crate) fn directory_of(&self, name: &str) -> PathBuf {
+        self.places.scratch.join(name)
+    }
+
+    /// The directory of the experiment, absolute.
+    pub(crate) fn directory(&self) -> PathBuf {
+        launch::absolute(&self.experiment.directory)
+    }
+
+    /// The process that undoes faults should this one die.
+    ///
+    /// # Errors
+    /// [`LabError::Environment`] when it cannot be started.
+    pub(crate) fn warden(&mut self) -> Result<&mut Warden, LabError> {
+        let warden = match self.warden.take() {
+            Some(warden) => warden,
+            None => Warden::start(&self.places.executable)?,
+        };
+        Ok(self.warden.insert(warden))
+    }
+
+    /// Hands over a component that is to be down: nobody watches it any more, and its end is no accident.
+    pub(crate) fn take_down(&mut self, name: &str) -> Option<Child> {
+        self.running.shift_remove(name)?.child
+    }
+
     async fn stop(&mut self, name: &str) {
         let Some(mut running) = self.running.shift_remove(name) else {
             return;
         };
+        self.counters.remove(name);
         let grace = running.grace();
         if let Some(child) = &mut running.child {
             child.stop(grace).await;
         }
     }
 
-    async fn start_own(
-        &mut self,
-        component: &Component,
-        log: PathBuf,
-    ) -> Result<Running, LabError> {
-        let name = &component.name;
-        let launch = self.launch(component, &log)?;
-        let mut child = self.spawn(name, &launch.spec).await?;
-        let announced = match announce::wait(&mut child).await {
-            Ok(announced) => announced,
-            Err(Silence::Ended(Exit::Code(WRONG_INPUT))) => {
-                return Err(LabError::RefusedInput {
-                    component: name.clone(),
-                    log: LogTail::read(&log),
-                });
-            }
-            Err(silence) => {
-                return Err(not_started(name, child, &silence.to_string(), &log).await);
-            }
-        };
-        for (listener, mut address) in announced {
-            address.secure = listener == HTTPS;
-            self.addresses.set(name, &listener, address);
-        }
-        Ok(Running {
-            child: Some(child),
-            log,
-            counters: launch.counters,
-            watched: Watched::Below(Sampler::default()),
-        })
-    }
-
-    async fn start_command(
-        &mut self,
-        component: &Component,
-        log: PathBuf,
-    ) -> Result<Running, LabError> {
-        let ComponentKind::Command(command) = &component.kind else {
-            return Err(LabError::Internal(format!(
-                "`{}` is not a command",
-                component.name
-            )));
-        };
-        let name = &component.name;
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            let ports = ports::choose(name, &command.listeners)?;
-            for (listener, port) in &ports {
-                self.addresses
-                    .set(name, listener, Address::new("127.0.0.1", *port));
-            }
-            let launch = self.launch(component, &log)?;
-            let mut child = self.spawn(name, &launch.spec).await?;
-            let address = self.addresses.get(name, address::MAIN).cloned();
-            let address = address.ok_or_else(|| {
-                LabError::Internal(format!("`{name}` has no listener called main"))
-            })?;
-            match ready::wait(&mut child, command, &address).await {
-                Ok(()) => {
-                    return Ok(Running {
-                        child: Some(child),
-                        log,
-                        counters: None,
-                        watched: Watched::Below(Sampler::default()),
-                    });
-                }
-                Err(reason) => {
-                    let error = not_started(name, child, &reason, &log).await;
-                    if attempts == PORT_ATTEMPTS || !ports::taken(&command.listeners, &ports) {
-                        return Err(error);
-                    }
-                }
-            }
-        }
-    }
-
     fn launch(&mut self, component: &Component, log: &Path) -> Result<Launch, LabError> {
+        let starts = self.counters(&component.name).len();
         let mut launch = launch::prepare(
             component,
             log,
@@ -440,48 +466,15 @@ impl<'a> Topology<'a> {
             &self.experiment.directory,
             &mut self.values,
             &self.addresses,
+            starts,
         )?;
-        let quota = component.placement.cpu_quota;
-        if quota.is_some() || self.experiment.method.confirms() {
-            launch.spec.cgroup = Some(cgroup::limit(&self.group(&component.name), quota)?);
+        if self.has_fault(&component.name, |kind| {
+            matches!(kind, FaultKind::Clock { .. })
+        }) {
+            let directory = self.directory_of(&component.name);
+            launch.spec.environment.extend(launch::faked(&directory)?);
         }
+        launch.spec.cgroups = self.groups(component)?;
         Ok(launch)
-    }
-
-    /// The name of the control group of a component.
-    fn group(&self, name: &str) -> String {
-        format!("plimsoll-{}-{name}", self.places.run_id)
-    }
-
-    /// Holds a component that runs to so many cores; without a number, to what the experiment says. It must have been started in a group
-    /// of its own, as all are whose cause is to be confirmed.
-    ///
-    /// # Errors
-    /// [`LabError::Environment`] when it is none that this experiment starts, or the host does not permit it.
-    pub fn hold(&self, name: &str, cores: Option<f64>) -> Result<(), LabError> {
-        let refused =
-            |why: String| LabError::Environment(format!("`{name}` cannot be held: {why}"));
-        let component = self.experiment.component(name);
-        let running = self.running.get(name);
-        let (Some(component), true) = (component, running.is_some_and(|one| one.child.is_some()))
-        else {
-            return Err(refused("it is none that this experiment starts".to_owned()));
-        };
-        let own = component.placement.cpu_quota;
-        let period = own.map_or(CPU_PERIOD, |own| own.period);
-        let quota = cores.map(|cores| CpuQuota { cores, period }).or(own);
-        let group = cgroup::limit(&self.group(name), quota)?;
-        for (file, value) in &group.settings {
-            let path = group.dir.join(file);
-            fs::write(&path, value)
-                .map_err(|error| refused(format!("{}: {error}", path.display())))?;
-        }
-        Ok(())
-    }
-
-    async fn spawn(&self, name: &str, spec: &Spec) -> Result<Child, LabError> {
-        Child::start(&self.places.executable, spec)
-            .await
-            .map_err(|error| error.into_lab_error(name))
     }
 }

@@ -54,7 +54,7 @@ impl Generator {
             environment: spec.environment,
             dir: None,
             cpus: spec.cpus,
-            cgroup: None,
+            cgroups: Vec::new(),
             scratch: None,
             stdin_line: Some(line),
             stdout: Stdout::Inherit,

@@ -51,6 +51,14 @@ impl<S: AsyncRead + AsyncWrite> Answer<S> {
         self.connection.responses.head().status()
     }
 
+    /// The value of a header field.
+    pub(crate) fn field(&self, name: &str) -> Option<String> {
+        let head = self.connection.responses.head();
+        let mut fields = head.fields().iter();
+        let (_, value) = fields.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    }
+
     /// The body. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors

@@ -79,7 +79,7 @@ struct Supervised {
     ended: OwnedFd,
     stdin: Option<ChildStdin>,
     grace: Option<Alarm>,
-    cgroup: Option<cgroup::Joined>,
+    cgroups: Vec<cgroup::Made>,
     scratch: Option<PathBuf>,
     filters: Vec<Filter>,
 }
@@ -99,11 +99,13 @@ impl Supervised {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(Failure::setup("become a subreaper"))?;
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
-        let cgroup = spec.cgroup.as_ref().map(cgroup::Joined::join).transpose()?;
+        let cgroups = spec.cgroups.iter().map(cgroup::Made::join);
+        let cgroups = cgroups.collect::<Result<Vec<_>, _>>()?;
         let mut filters = Vec::new();
         let mut child = command(spec, &mut filters)?
             .spawn()
             .map_err(|e| Failure::of_spawn(spec, &e))?;
+        cgroups.iter().for_each(cgroup::Made::leave);
         let reaper = Reaper::new(child.id());
         let ended = rustix::process::Pid::from_child(&child);
         let ended = pidfd_open(ended, PidfdFlags::empty()).map_err(Failure::setup("watch it"))?;
@@ -117,7 +119,7 @@ impl Supervised {
             ended,
             stdin,
             grace: None,
-            cgroup,
+            cgroups,
             scratch: spec.scratch.clone(),
             filters,
         })
@@ -191,7 +193,7 @@ impl Supervised {
     fn finish(mut self, ending: io::Result<Ending>) -> u8 {
         let status = self.reaper.kill_all();
         self.filters.iter_mut().for_each(Filter::finish);
-        drop(self.cgroup);
+        drop(self.cgroups);
         if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, &self.scratch) {
             std::fs::remove_dir_all(scratch).ignored(
                 "nobody is left to tell; the parent goes with the last of its directories",

@@ -9,6 +9,7 @@ mod blocks_used;
 mod both_ends;
 mod canary;
 mod failures_alike;
+mod fault_proved;
 mod littles_law;
 mod network;
 mod pacing_lag;
@@ -44,7 +45,7 @@ enum Scope {
 type Judge = fn(&ArmData) -> Vec<ValidityRow>;
 
 /// Every criterion that looks at one arm. Whatever looks at the times themselves must not void blocks: that would select by outcome.
-const CRITERIA: [(Scope, Judge); 13] = [
+const CRITERIA: [(Scope, Judge); 14] = [
     (Scope::Blocks, achieved_sends::judge),
     (Scope::Blocks, pacing_lag::judge),
     (Scope::Blocks, stalls::judge),
@@ -58,6 +59,7 @@ const CRITERIA: [(Scope, Judge); 13] = [
     (Scope::Arm, both_ends::judge),
     (Scope::Arm, steadiness::judge),
     (Scope::Arm, unanswered::judge),
+    (Scope::Arm, fault_proved::judge),
 ];
 
 /// Judges one arm by every criterion for which there is data.

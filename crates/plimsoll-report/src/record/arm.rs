@@ -4,6 +4,7 @@ use super::Completions;
 use super::cause::PlanFacts;
 use super::component::ComponentData;
 use super::failure::Failures;
+use super::fault::FaultRow;
 use super::health::GeneratorHealth;
 use super::own_times::OwnTimes;
 use crate::record::component::strain::HostData;
@@ -106,6 +107,10 @@ pub struct ArmData {
     pub ledgers: Vec<TargetLedger>,
     /// Facts of the generator's own health.
     pub health: GeneratorHealth,
+    /// Faults that happened, each with the figures of its callers.
+    pub faults: Vec<FaultRow>,
+    /// The seconds in which no fault happened; `None` where none was to happen at all.
+    pub undisturbed: Option<Box<ArmData>>,
 }
 
 /// One full second of load, for [`ArmData::observe_second`].
@@ -208,6 +213,8 @@ impl ArmData {
             own_times: IndexMap::new(),
             ledgers: Vec::new(),
             health: GeneratorHealth::default(),
+            faults: Vec::new(),
+            undisturbed: None,
         }
     }
 
@@ -290,6 +297,11 @@ impl ArmData {
             self.unseen.insert(name.clone(), reason.clone());
         }
         self.ledgers.extend(other.ledgers.iter().cloned());
+        self.faults.extend(other.faults.iter().cloned());
+        match (&mut self.undisturbed, &other.undisturbed) {
+            (Some(own), Some(added)) => own.merge(added),
+            (own, added) => *own = own.take().or_else(|| added.clone()),
+        }
     }
 
     /// Exchanges that ended within the measured time, whenever they were to start: all that throughput counts.

@@ -22,6 +22,16 @@ pub enum EventKind {
     MeasurementStarted,
     /// The measured time of an arm ended.
     MeasurementEnded,
+    /// A fault was injected.
+    FaultInjected,
+    /// Its effect was proved.
+    FaultProved,
+    /// Its effect could not be proved.
+    FaultNotProved,
+    /// Nothing is left of it.
+    FaultHealed,
+    /// Something may be left of it.
+    FaultNotHealed,
     /// Something the reader of the report should know.
     Warning,
     /// The run was interrupted.

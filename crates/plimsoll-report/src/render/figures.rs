@@ -1,6 +1,7 @@
 //! The tables that more than one renderer shows.
 
 pub(super) mod capacity;
+pub(super) mod faults;
 pub(super) mod levels;
 pub(super) mod links;
 

@@ -10,6 +10,7 @@ mod bottleneck;
 mod capacity;
 mod composition;
 mod failures;
+mod faults;
 mod groups;
 mod levels;
 mod links;
@@ -53,6 +54,7 @@ pub fn render(view: &RunView) -> String {
         (levels::section(view))
         (capacity::section(view))
         (links::section(view))
+        (faults::section(view))
         @if view.summary.method != MethodName::Levels {
             (arms::section(view))
             (added::section(view))

@@ -132,7 +132,7 @@ fn bottleneck(summary: &Summary) -> String {
     }
 }
 
-/// Results of the methods `levels`, `capacity` and `sensitivity`.
+/// Results of the methods `levels`, `capacity` and `sensitivity`, and faults.
 fn of_methods(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
@@ -150,6 +150,13 @@ fn of_methods(summary: &Summary) -> Vec<String> {
             .map(|said| format!("- {}\n", escape_markdown(&said)))
             .collect();
         parts.push(format!("## Links\n\n{}\n{answers}", links.to_markdown()));
+    }
+    if let Some(faults) = figures::faults::faults(summary) {
+        let proofs = figures::faults::proofs(summary).into_iter();
+        let proofs: String = proofs
+            .map(|said| format!("- {}\n", escape_markdown(&said)))
+            .collect();
+        parts.push(format!("## Faults\n\n{}\n{proofs}", faults.to_markdown()));
     }
     if let Some(found) = figures::capacity::capacities(summary) {
         parts.push(format!("## Capacity\n\n{}", found.to_markdown()));

@@ -43,6 +43,7 @@ pub fn render_within(view: &RunView, width: usize) -> String {
     ];
     parts.extend(levels(summary, width));
     parts.extend(links(summary, width));
+    parts.extend(faults(summary, width));
     parts.extend(figures::capacity::capacities(summary).map(table));
     for (name, arm) in &summary.arms {
         let trials = arm
@@ -121,6 +122,14 @@ fn links(summary: &Summary, width: usize) -> Option<String> {
     let answers = figures::links::answers(summary);
     let answers = answers.iter().map(|said| format!("  {}\n", plain(said)));
     Some(table.to_text_within(width) + &answers.collect::<String>())
+}
+
+/// Faults, with their proofs.
+fn faults(summary: &Summary, width: usize) -> Option<String> {
+    let table = figures::faults::faults(summary)?;
+    let proofs = figures::faults::proofs(summary);
+    let proofs = proofs.iter().map(|said| format!("  {}\n", plain(said)));
+    Some(table.to_text_within(width) + &proofs.collect::<String>())
 }
 
 fn verdict(summary: &Summary) -> String {

@@ -36,6 +36,15 @@ impl Appender {
         Ok(())
     }
 
+    /// Waits until what was written is on the disk.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub(super) fn sync(&self) -> Result<(), LabError> {
+        let synced = self.file.sync_data();
+        synced.map_err(LabError::storage("write to the file", &self.path))
+    }
+
     fn take_back(&self, error: io::Error) -> LabError {
         self.file
             .set_len(self.length)

@@ -1,7 +1,10 @@
 //! Reads a run directory back for renderers.
 
-use super::{EVENTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart};
+use super::{
+    EVENTS, FAULTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart,
+};
 use crate::error::LabError;
+use crate::undo::undo_open;
 use indexmap::IndexMap;
 use plimsoll_experiment::Experiment;
 use plimsoll_files::{Limit, read_text};
@@ -36,6 +39,24 @@ pub fn load(dir: &Path) -> Result<RunView, LabError> {
 /// As [`load`].
 pub fn load_summary(dir: &Path) -> Result<(Manifest, Summary), LabError> {
     Ok((json(&dir.join(MANIFEST))?, json(&dir.join(SUMMARY))?))
+}
+
+/// Undoes what is left of the faults of the run in `dir`, last first; gives the names of the faults that were healed.
+///
+/// # Errors
+/// [`LabError::Input`] when it is not the directory of a run; [`LabError::Environment`] when something cannot be undone.
+pub fn heal(dir: &Path) -> Result<Vec<String>, LabError> {
+    let _: Manifest = json(&dir.join(MANIFEST))?;
+    let path = dir.join(FAULTS);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(&path, Limit::RECORD).map_err(unreadable(&path))?;
+    // A last line that was cut off was never acted upon.
+    let lines = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    undo_open(lines).map_err(|failed| LabError::Environment(failed.join("; ")))
 }
 
 /// The trials of an earlier run of this experiment, by arm: what its searches go on from.

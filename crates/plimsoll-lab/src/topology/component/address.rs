@@ -106,6 +106,22 @@ impl Addresses {
         listeners.map(|(_, address)| address.port).collect()
     }
 
+    /// The addresses of a component's listeners, `main` first.
+    #[must_use]
+    pub fn all(&self, component: &str) -> Vec<Address> {
+        let listeners = self.listeners.get(component).into_iter().flatten();
+        let mut all: Vec<(&String, &Address)> = listeners.collect();
+        all.sort_by_key(|(name, _)| *name != MAIN);
+        all.into_iter()
+            .map(|(_, address)| address.clone())
+            .collect()
+    }
+
+    /// Forgets where a component listens, so that it is given ports anew.
+    pub fn forget(&mut self, component: &str) {
+        self.listeners.remove(component);
+    }
+
     /// Where `caller` finds a listener: where it is, unless the way there leads through a proxy.
     #[must_use]
     pub fn seen_by(&self, caller: &str, component: &str, listener: &str) -> Option<&Address> {

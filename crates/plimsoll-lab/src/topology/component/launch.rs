@@ -33,6 +33,8 @@ struct Preparation<'p, 'v> {
     places: &'p ComponentPlaces,
     values: &'p mut Values<'v>,
     addresses: &'p Addresses,
+    /// How often it was started before, since it was last stopped.
+    starts: usize,
 }
 
 /// Prepares a component: renders its files and makes its substitutions.
@@ -43,6 +45,7 @@ pub(super) fn prepare(
     directory: &Path,
     values: &mut Values<'_>,
     addresses: &Addresses,
+    starts: usize,
 ) -> Result<Launch, LabError> {
     let dir = places.scratch.join(&component.name);
     make_private(&dir)?;
@@ -55,6 +58,7 @@ pub(super) fn prepare(
         places,
         values,
         addresses,
+        starts,
     };
     let mut launch = match &component.kind {
         ComponentKind::Mock(mock) => preparation.mock(mock),
@@ -78,11 +82,11 @@ pub(super) fn fault_proxy(
     log: &Path,
     places: &ComponentPlaces,
     values: &Values<'_>,
-) -> Result<Spec, LabError> {
+) -> Result<Launch, LabError> {
     let dir = places.scratch.join("fault-proxy");
     make_private(&dir)?;
     let arguments = ["fault", "--announce", "--port=0", "--shards=1"].map(str::to_owned);
-    Ok(Spec {
+    let spec = Spec {
         program: places.executable.clone(),
         arguments: arguments
             .into_iter()
@@ -91,12 +95,16 @@ pub(super) fn fault_proxy(
         environment: inherited(values),
         dir: Some(dir.clone()),
         cpus: Vec::new(),
-        cgroup: None,
+        cgroups: Vec::new(),
         scratch: Some(dir),
         stdin_line: None,
         stdout: Stdout::Inherit,
         stderr: absolute(log),
         secrets: values.mask().secrets().to_vec(),
+    };
+    Ok(Launch {
+        spec,
+        counters: None,
     })
 }
 
@@ -183,9 +191,9 @@ impl Preparation<'_, '_> {
         })
     }
 
-    /// Where a component of ours counts. Counts of an earlier start end with it; there may have been none.
+    /// Where a component of ours counts, each start anew.
     fn counters(&self) -> PathBuf {
-        let counters = self.own.dir.join("counters");
+        let counters = self.own.dir.join(format!("counters-{}", self.starts));
         std::fs::remove_file(&counters).ignored("there may have been none");
         counters
     }
@@ -234,7 +242,7 @@ impl Preparation<'_, '_> {
             environment: self.inherited(),
             dir: Some(self.own.dir.to_owned()),
             cpus: Vec::new(),
-            cgroup: None,
+            cgroups: Vec::new(),
             scratch: Some(self.own.dir.to_owned()),
             stdin_line: None,
             stdout: Stdout::Inherit,
@@ -282,6 +290,43 @@ pub(crate) fn inherited(values: &Values<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Where a component whose clock can be wrong is told by how much.
+pub(crate) fn clock_file(dir: &Path) -> PathBuf {
+    dir.join("clock")
+}
+
+/// The library that gives programs another time, where Debian and Fedora have it.
+pub(crate) fn faketime() -> Option<PathBuf> {
+    let libraries = std::fs::read_dir("/usr/lib")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let multiarch = libraries.map(|entry| entry.path());
+    let all = multiarch.chain(["/usr/lib", "/usr/lib64"].map(PathBuf::from));
+    let mut found = all.map(|dir| dir.join("faketime/libfaketime.so.1"));
+    found.find(|path| path.exists())
+}
+
+/// Variables by which a program's clock can be set wrong while it runs; that which only counts on stays as it is.
+pub(super) fn faked(dir: &Path) -> Result<Vec<(String, String)>, LabError> {
+    let file = clock_file(dir);
+    std::fs::write(&file, "+0\n").map_err(LabError::storage("write the file", &file))?;
+    let Some(library) = faketime() else {
+        return Err(LabError::Environment(
+            "libfaketime is not installed".to_owned(),
+        ));
+    };
+    let variables = [
+        ("LD_PRELOAD", library.display().to_string()),
+        ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
+        ("FAKETIME_NO_CACHE", "1".to_owned()),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+    ];
+    Ok(variables
+        .map(|(name, value)| (name.to_owned(), value))
+        .into())
+}
+
 fn make_private(dir: &Path) -> Result<(), LabError> {
     DirBuilder::new()
         .recursive(true)
@@ -291,7 +336,7 @@ fn make_private(dir: &Path) -> Result<(), LabError> {
 }
 
 /// Children have other working directories.
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     // An empty path, the directory of a bare file name, is the current one.
     std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
 }

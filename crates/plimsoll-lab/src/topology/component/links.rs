@@ -7,6 +7,7 @@ use plimsoll_http::{Call, Limits, Url, call};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The name of the process among components: no component of a file can have it.
@@ -17,12 +18,12 @@ pub(super) const API: &str = "api";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The fault proxy of a run, by its API.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Links {
     /// `http://host:port` of the API.
     api: String,
-    /// Links that are led through it; each is a proxy by its place.
-    led: Vec<Link>,
+    /// Links that are led through it, and where each listens; each is a proxy by its place.
+    led: Vec<(Link, SocketAddr)>,
 }
 
 /// Passed on a link since it is led through the proxy.
@@ -57,7 +58,7 @@ impl Links {
             let Some(to) = addresses.get(component, listener).cloned() else {
                 continue;
             };
-            let known = self.led.iter().position(|led| led == link);
+            let known = self.place(link);
             let name = name(known.unwrap_or(self.led.len()));
             let proxy = if known.is_some() {
                 let moved = json!({ "upstream": to.to_string() });
@@ -66,13 +67,16 @@ impl Links {
             } else {
                 let made =
                     json!({ "name": name, "listen": "127.0.0.1:0", "upstream": to.to_string() });
-                self.led.push(link.clone());
                 self.ask("POST", "/proxies", &made).await?
             };
             let listen = proxy["listen"].as_str().and_then(|text| text.parse().ok());
-            let listen: std::net::SocketAddr = listen.ok_or_else(|| {
+            let listen: SocketAddr = listen.ok_or_else(|| {
                 LabError::Internal(format!("the fault proxy listens nowhere: {proxy}"))
             })?;
+            match known {
+                Some(place) => self.led[place].1 = listen,
+                None => self.led.push((link.clone(), listen)),
+            }
             let mut seen = Address::from(listen);
             seen.secure = to.secure;
             addresses.set_link(&link.from, component, listener, seen);
@@ -93,14 +97,65 @@ impl Links {
             )]
             let micros = (seconds * 1e6).round() as i64;
             let toxic = json!({ "type": "delay", "attributes": { "delay": micros } });
-            let place = self.led.iter().position(|led| led.text() == *link);
-            let place = place.ok_or_else(|| {
-                LabError::Internal(format!("no proxy stands in the link `{link}`"))
-            })?;
-            let path = format!("/proxies/{}/toxics", name(place));
-            self.ask("POST", &path, &toxic).await?;
+            let led = self.led.iter().find(|(led, _)| led.text() == *link);
+            let (led, _) = led.ok_or_else(|| none(link))?;
+            self.poison(led, &toxic).await?;
         }
         Ok(())
+    }
+
+    /// Adds a toxic to a link.
+    ///
+    /// # Errors
+    /// [`LabError::Internal`] when the proxy does not do so.
+    pub(crate) async fn poison(&self, link: &Link, toxic: &Value) -> Result<(), LabError> {
+        let path = format!("/proxies/{}/toxics", self.proxy(link)?);
+        self.ask("POST", &path, toxic).await.map(drop)
+    }
+
+    /// Takes all toxics from a link.
+    ///
+    /// # Errors
+    /// As of [`Self::poison`].
+    pub(crate) async fn cure(&self, link: &Link) -> Result<(), LabError> {
+        let path = format!("/proxies/{}/toxics", self.proxy(link)?);
+        let toxics = self.ask("GET", &path, &Value::Null).await?;
+        let named = toxics.as_array().into_iter().flatten();
+        for toxic in named.filter_map(|toxic| toxic["name"].as_str()) {
+            self.ask("DELETE", &format!("{path}/{toxic}"), &Value::Null)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Has the next client of a link from this port led to another server, through the same toxics.
+    ///
+    /// # Errors
+    /// As of [`Self::poison`].
+    pub(crate) async fn lead_aside(
+        &self,
+        link: &Link,
+        port: u16,
+        to: SocketAddr,
+    ) -> Result<(), LabError> {
+        let path = format!("/plimsoll/detours/{}", self.proxy(link)?);
+        let aside = json!({ "port": port.to_string(), "to": to.to_string() });
+        self.ask("POST", &path, &aside).await.map(drop)
+    }
+
+    /// Where the proxy in a link listens.
+    pub(crate) fn listener(&self, link: &Link) -> Option<SocketAddr> {
+        self.place(link).map(|place| self.led[place].1)
+    }
+
+    fn place(&self, link: &Link) -> Option<usize> {
+        self.led.iter().position(|(led, _)| led == link)
+    }
+
+    /// The name of a link's proxy.
+    fn proxy(&self, link: &Link) -> Result<String, LabError> {
+        let place = self.place(link).ok_or_else(|| none(&link.text()))?;
+        Ok(name(place))
     }
 
     /// Turns so far, by the texts of links.
@@ -115,7 +170,7 @@ impl Links {
             })?;
         let led = self.led.iter().enumerate();
         let passed =
-            led.filter_map(|(place, link)| Some((link.text(), passed.remove(&name(place))?)));
+            led.filter_map(|(place, (link, _))| Some((link.text(), passed.remove(&name(place))?)));
         Ok(passed.collect())
     }
 
@@ -149,7 +204,11 @@ impl Links {
     }
 }
 
-/// The name of a link's proxy.
+fn none(link: &str) -> LabError {
+    LabError::Internal(format!("no proxy stands in the link `{link}`"))
+}
+
+/// The name of the proxy at this place.
 fn name(place: usize) -> String {
     format!("link-{place}")
 }

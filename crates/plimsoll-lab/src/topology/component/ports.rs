@@ -1,5 +1,6 @@
 //! Ports for foreign commands. A free one can be taken by somebody else before the command binds it: then another is tried.
 
+use super::address::Addresses;
 use crate::error::LabError;
 use plimsoll_experiment::{Listen, Listener};
 use std::io;
@@ -27,13 +28,10 @@ pub(super) fn choose(
 }
 
 /// Whether somebody else listens on a port that was free when it was chosen.
-pub(super) fn taken(listeners: &[Listener], ports: &[(String, u16)]) -> bool {
-    let free = listeners
-        .iter()
-        .zip(ports)
-        .filter(|(listener, _)| listener.port == Listen::Free);
-    free.into_iter()
-        .any(|(_, (_, port))| bind(*port).is_err_and(|e| e.kind() == io::ErrorKind::AddrInUse))
+pub(super) fn taken(listeners: &[Listener], component: &str, addresses: &Addresses) -> bool {
+    let free = (listeners.iter()).filter(|listener| listener.port == Listen::Free);
+    let mut given = free.filter_map(|listener| addresses.get(component, &listener.name));
+    given.any(|address| bind(address.port).is_err_and(|e| e.kind() == io::ErrorKind::AddrInUse))
 }
 
 fn bind(port: u16) -> io::Result<TcpListener> {
@@ -53,6 +51,7 @@ fn refuse(component: &str, port: u16, error: &io::Error) -> LabError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::address::Address;
     use super::*;
 
     fn listener(name: &str, port: Listen) -> Listener {
@@ -67,9 +66,13 @@ mod tests {
         let listeners = [listener("main", Listen::Free), listener("b", Listen::Free)];
         let ports = choose("x", &listeners).unwrap();
         assert_ne!(ports[0].1, ports[1].1);
-        assert!(!taken(&listeners, &ports));
+        let mut addresses = Addresses::default();
+        for (listener, port) in &ports {
+            addresses.set("x", listener, Address::new("127.0.0.1", *port));
+        }
+        assert!(!taken(&listeners, "x", &addresses));
         let _held = bind(ports[1].1).unwrap();
-        assert!(taken(&listeners, &ports));
+        assert!(taken(&listeners, "x", &addresses));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use crate::error::LabError;
 use crate::topology::child::Child;
 use crate::topology::http_get;
 use plimsoll_experiment::{Command, Readiness};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// Between two attempts.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -24,25 +24,51 @@ pub(super) async fn wait(
     command: &Command,
     address: &Address,
 ) -> Result<(), String> {
-    let deadline = Instant::now() + command.ready_within;
+    tokio::select! {
+        biased;
+        exit = child.ended() => Err(exit.to_string()),
+        ready = answers(&command.readiness, address, command.ready_within) => ready,
+    }
+}
+
+/// Waits until it answers at an address, for so long. The error is a reason in words.
+pub(super) async fn answers(
+    readiness: &Readiness,
+    address: &Address,
+    within: Duration,
+) -> Result<(), String> {
     let mut last = "nothing answered".to_owned();
     let attempts = async {
         loop {
-            match attempt(&command.readiness, address).await {
+            match attempt(readiness, address).await {
                 Ok(()) => return,
                 Err(reason) => last = reason,
             }
             sleep(AGAIN_AFTER).await;
         }
     };
-    tokio::select! {
-        biased;
-        exit = child.ended() => return Err(exit.to_string()),
-        () = attempts => return Ok(()),
-        () = tokio::time::sleep_until(deadline) => {}
+    match timeout(within, attempts).await {
+        Ok(()) => Ok(()),
+        Err(_) => Err(format!(
+            "it was not ready within {} s: {last}",
+            within.as_secs_f64()
+        )),
     }
-    let seconds = command.ready_within.as_secs_f64();
-    Err(format!("it was not ready within {seconds} s: {last}"))
+}
+
+/// The `Date` of an answer to a GET. The error is a reason in words.
+pub(super) async fn date(address: &Address, path: &str) -> Result<SystemTime, String> {
+    let asked = async {
+        let to = (address.host.as_str(), address.port);
+        let stream = TcpStream::connect(to)
+            .await
+            .map_err(|error| error.to_string())?;
+        let answer = http_get::get(stream, &address.authority(HTTP_PORT), path).await?;
+        let date = answer.field("date").ok_or("its answers have no date")?;
+        httpdate::parse_http_date(&date).map_err(|_| format!("its answers have the date `{date}`"))
+    };
+    let asked = timeout(ATTEMPT, asked).await;
+    asked.unwrap_or_else(|_| Err("it does not answer".to_owned()))
 }
 
 /// Checks that an external component accepts connections.

@@ -1,4 +1,4 @@
-//! A control group for one child: made, joined, and removed when its shim ends.
+//! A control group for one child: made, joined for as long as the child takes to start, and removed when its shim ends.
 
 use super::spec::{Cgroup, Failure};
 use plimsoll_base::ignored::Ignored as _;
@@ -6,19 +6,19 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Membership of a group. Dropping it leaves the group and removes it.
-pub(super) struct Joined {
+/// A group that was made. Dropping it removes it.
+pub(super) struct Made {
     dir: PathBuf,
     leave_to: PathBuf,
 }
 
-impl Joined {
+impl Made {
     pub(super) fn join(cgroup: &Cgroup) -> Result<Self, Failure> {
         let explain = |path: &Path| {
             let path = path.display().to_string();
             move |error: io::Error| {
                 Failure::Cgroup(format!(
-                    "cpu_quota needs a control group, and {path} does not permit one: {error} (run as root or with a delegated group)"
+                    "its limits need a control group, and {path} does not permit one: {error} (run as root or with a delegated group)"
                 ))
             }
         };
@@ -28,7 +28,7 @@ impl Joined {
             }
             _ => {}
         }
-        let joined = Self {
+        let made = Self {
             dir: cgroup.dir.clone(),
             leave_to: cgroup.leave_to.clone(),
         };
@@ -37,14 +37,20 @@ impl Joined {
             let path = cgroup.dir.join(file);
             fs::write(&path, value).map_err(explain(&path))?;
         }
-        Ok(joined)
+        Ok(made)
+    }
+
+    /// Leaves it, so that only the child and what comes of it are members.
+    pub(super) fn leave(&self) {
+        let procs = self.leave_to.join("cgroup.procs");
+        fs::write(procs, std::process::id().to_string())
+            .ignored("a shim that cannot leave is limited with its child");
     }
 }
 
-impl Drop for Joined {
+impl Drop for Made {
     fn drop(&mut self) {
-        let procs = self.leave_to.join("cgroup.procs");
-        fs::write(procs, std::process::id().to_string()).ignored("there is nobody left to tell");
+        self.leave();
         fs::remove_dir(&self.dir).ignored("a group that cannot be removed is empty and harmless");
     }
 }

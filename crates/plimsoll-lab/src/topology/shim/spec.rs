@@ -19,8 +19,8 @@ pub struct Spec {
     pub dir: Option<PathBuf>,
     /// The CPUs that it may use; any when empty.
     pub cpus: Vec<usize>,
-    /// The control group that is made for it.
-    pub cgroup: Option<Cgroup>,
+    /// The control groups that are made for it. The shim itself is in none: what stops or ends a whole group leaves it alone.
+    pub cgroups: Vec<Cgroup>,
     /// A directory that is removed when the lab has ended without doing so, with its parent if that is then empty.
     pub scratch: Option<PathBuf>,
     /// A line written to its standard input, which then stays open until a command closes it.
@@ -51,7 +51,7 @@ pub struct Cgroup {
     pub dir: PathBuf,
     /// Files below `dir` and what is written to each, in this order.
     pub settings: Vec<(String, String)>,
-    /// The group into which the shim moves before it removes the directory.
+    /// The group into which the shim moves once the child runs.
     pub leave_to: PathBuf,
 }
 

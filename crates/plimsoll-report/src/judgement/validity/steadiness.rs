@@ -29,6 +29,10 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let Some(halves) = &arm.health.halves else {
         return Vec::new();
     };
+    // It was changed on purpose.
+    if !arm.faults.is_empty() {
+        return Vec::new();
+    }
     let changes: Vec<Change> = LOOKED_AT
         .into_iter()
         .filter_map(|statistic| change(halves, statistic))

@@ -4,6 +4,7 @@ use crate::record::arm::LoadModel;
 use crate::record::cause::Bottleneck;
 use crate::record::component::strain::HostStrain;
 use crate::record::drift::Drift;
+use crate::record::fault::{CallerFigures, FaultRow};
 use crate::record::figures::figures;
 use crate::record::summary::capacity::CapacitySummary;
 use crate::record::summary::comparison::Added;
@@ -108,6 +109,12 @@ pub struct ArmSummary {
     /// The dependency that callers would gain most without; `null` where no gain was measured.
     #[serde(default)]
     pub critical_link: Option<CriticalLink>,
+    /// Faults that happened in its loads.
+    #[serde(default)]
+    pub faults: Vec<FaultRow>,
+    /// Figures of the seconds in which no fault happened; `null` where none was to happen.
+    #[serde(default)]
+    pub without_faults: Option<CallerFigures>,
     /// Sentences that belong beside the figures.
     pub notes: Vec<String>,
 }

@@ -39,7 +39,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     super::section(
         "Over time",
-        "Seconds since the run began. Shaded: warm-up, which enters no figure.",
+        "Seconds since the run began. Shaded: warm-up, which enters no figure; red: faults, from the injection until it was healed, darker from the proof to the heal.",
         content,
     )
 }
@@ -234,7 +234,7 @@ pub(super) fn lines<R: Timed>(
         y: Axis::linear(0.0, top * 1.1, 4, chart.label),
     };
     plot.draw(|canvas| {
-        warmups(canvas, view);
+        backdrop(canvas, view);
         for (colour, stretch) in stretches(rows, arms) {
             for line in chart.lines {
                 let shown = stretch.iter().filter(|row| drawn(row));
@@ -268,13 +268,20 @@ pub(super) fn time_axis(view: &RunView) -> Axis {
     Axis::linear(0.0, end.fold(1.0, f64::max), TICKS, axis::seconds)
 }
 
-/// Shades the warm-ups, each in one piece.
-pub(super) fn warmups(canvas: &mut Canvas<'_>, view: &RunView) {
+/// Shades what stands behind the figures: the warm-ups, each in one piece, and faults.
+pub(super) fn backdrop(canvas: &mut Canvas<'_>, view: &RunView) {
     let rows = load_rows(view).into_iter().filter(|row| row.warmup);
     let mut starts: Vec<f64> = rows.map(|row| row.t).collect();
     starts.sort_by(f64::total_cmp);
     for piece in starts.chunk_by(|a, b| b - a < 1.5) {
         plot::band(canvas, piece[0], piece[piece.len() - 1] + 1.0);
+    }
+    for fault in view.summary.arms.values().flat_map(|arm| &arm.faults) {
+        // From the proof to the heal on top of all of it.
+        plot::shade(canvas, fault.injected, fault.end(), FAILED, 0.08);
+        if let Some(proved) = fault.proved {
+            plot::shade(canvas, proved, fault.heal_begun, FAILED, 0.10);
+        }
     }
 }
 

@@ -120,10 +120,23 @@ pub(in crate::render) fn area(
 
 /// Fills a part of the plot over its whole height, behind what is drawn later.
 pub(in crate::render) fn band(canvas: &mut Canvas<'_>, from: f64, to: f64) {
+    shade(canvas, from, to, BAND, 1.0);
+}
+
+/// Fills a part of the plot over its whole height with a colour, behind what is drawn later.
+pub(in crate::render) fn shade(
+    canvas: &mut Canvas<'_>,
+    from: f64,
+    to: f64,
+    colour: RGBColor,
+    opacity: f64,
+) {
+    let range = canvas.x_range();
+    let (from, to) = (from.max(range.start), to.min(range.end));
     let height = canvas.y_range();
     let corners = [(from, height.start), (to, height.end)];
     canvas
-        .draw_series([Rectangle::new(corners, BAND.filled())])
+        .draw_series([Rectangle::new(corners, colour.mix(opacity).filled())])
         .expect(INVARIANT);
 }
 

@@ -1,7 +1,7 @@
 //! Resources of each component, on the same time axis as the load.
 
 use super::axis::Axis;
-use super::over_time::{LEFT, WIDTH, time_axis, warmups};
+use super::over_time::{LEFT, WIDTH, backdrop, time_axis};
 use super::plot::{self, Pen, Plot};
 use super::{arms, style};
 use crate::record::{ComponentRow, SeriesRow};
@@ -127,7 +127,7 @@ fn chart(view: &RunView, components: &[(&str, Vec<&ComponentRow>)], quantity: &Q
         y: Axis::linear(0.0, top * 1.1, 4, quantity.label),
     };
     plot.draw(|canvas| {
-        warmups(canvas, view);
+        backdrop(canvas, view);
         for (index, (_, rows)) in components.iter().enumerate() {
             let gap = gap(rows);
             for stretch in rows.chunk_by(|a, b| b.t - a.t < gap) {

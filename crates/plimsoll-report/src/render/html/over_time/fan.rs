@@ -1,6 +1,6 @@
 //! The percentiles of a single arm's seconds, as bands around the median on a logarithmic axis.
 
-use super::{HEIGHT, LEFT, WIDTH, stretches, time_axis, warmups};
+use super::{HEIGHT, LEFT, WIDTH, backdrop, stretches, time_axis};
 use crate::record::{LoadRow, SecondTimes};
 use crate::render::html::axis::{self, Axis};
 use crate::render::html::plot::{self, Pen, Plot};
@@ -40,7 +40,7 @@ pub(super) fn chart(view: &RunView, rows: &[&LoadRow]) -> Markup {
         y: Axis::logarithmic(low * 0.8, high * 1.25, axis::log_seconds),
     };
     plot.draw(|canvas| {
-        warmups(canvas, view);
+        backdrop(canvas, view);
         for (colour, stretch) in stretches(&measured, &[]) {
             for (lower, upper, opacity) in BANDS {
                 let (below, above) = (

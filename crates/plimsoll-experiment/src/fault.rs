@@ -1,0 +1,399 @@
+//! Faults: what breaks during a load, how, when and for how long.
+//!
+//! One file per kind under `fault/`. How a fault is injected, proved and healed is the lab's.
+
+mod certificate;
+mod clock;
+mod limits;
+mod link;
+mod run;
+
+pub use certificate::{Certificate, Flaw, Reload};
+pub use link::Effect;
+pub use run::Run;
+
+use plimsoll_base::document::{Entries, Path as Pointer, suggestion};
+use plimsoll_base::units::format_seconds;
+use std::time::Duration;
+
+use super::arm::Arm;
+use super::component::{Component, ComponentKind};
+use super::loader::Loader;
+use super::method::Method;
+use super::name::refuse_name;
+use super::topology::Link;
+use super::wire::FaultWire;
+
+/// A fault.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// Its name.
+    pub name: String,
+    /// When it begins, in the measured time.
+    pub at: Duration,
+    /// How long it lasts, until it is healed.
+    pub lasts: Duration,
+    /// Arms in whose loads it happens; empty: all.
+    pub arms: Vec<String>,
+    /// Kind of the fault.
+    pub kind: FaultKind,
+}
+
+impl Fault {
+    /// Whether it happens in the loads of an arm.
+    #[must_use]
+    pub fn is_of(&self, arm: &str) -> bool {
+        self.arms.is_empty() || self.arms.iter().any(|name| name == arm)
+    }
+}
+
+/// Kind of a fault, with all that it needs.
+#[derive(Debug, Clone)]
+pub enum FaultKind {
+    /// A component is killed, and started anew.
+    Kill(String),
+    /// A component stands still.
+    Freeze(String),
+    /// A component may use only so much processor time.
+    Cpu {
+        /// The component.
+        component: String,
+        /// In processors.
+        cores: f64,
+    },
+    /// A component may use only so much memory.
+    Memory {
+        /// The component.
+        component: String,
+        /// In bytes.
+        bytes: u64,
+    },
+    /// A link is slow, broken or silent.
+    Link {
+        /// The link.
+        link: Link,
+        /// Effect on what passes.
+        effect: Effect,
+    },
+    /// A component shows a certificate that clients must not accept.
+    Certificate(Certificate),
+    /// A component's clock is wrong.
+    Clock {
+        /// The component.
+        component: String,
+        /// How far it is ahead in seconds; negative: behind.
+        by_s: f64,
+    },
+    /// Commands of the user's.
+    Run(Run),
+    /// Nothing.
+    Nothing,
+}
+
+impl FaultKind {
+    /// The word for it in files and reports.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Kill(_) => "kill",
+            Self::Freeze(_) => "freeze",
+            Self::Cpu { .. } => "cpu",
+            Self::Memory { .. } => "memory",
+            Self::Link { .. } => "link",
+            Self::Certificate(_) => "certificate",
+            Self::Clock { .. } => "clock",
+            Self::Run(_) => "run",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// Whether a component has to be started anew to heal it, or may have to be.
+    #[must_use]
+    pub fn restarts(&self) -> bool {
+        matches!(self, Self::Kill(_) | Self::Memory { .. })
+    }
+
+    /// The component that it breaks, if it is one.
+    #[must_use]
+    pub fn component(&self) -> Option<&str> {
+        match self {
+            Self::Kill(component)
+            | Self::Freeze(component)
+            | Self::Cpu { component, .. }
+            | Self::Memory { component, .. }
+            | Self::Clock { component, .. } => Some(component),
+            Self::Certificate(certificate) => Some(&certificate.component),
+            Self::Link { .. } | Self::Run(_) | Self::Nothing => None,
+        }
+    }
+
+    /// The link that it breaks, if it is one.
+    #[must_use]
+    pub fn link(&self) -> Option<&Link> {
+        match self {
+            Self::Link { link, .. } => Some(link),
+            _ => None,
+        }
+    }
+
+    /// The component or link that it breaks, in words.
+    #[must_use]
+    pub fn target(&self) -> Option<String> {
+        let component = self.component().map(str::to_owned);
+        component.or_else(|| self.link().map(Link::text))
+    }
+}
+
+/// Facts of the file that faults depend on.
+pub(super) struct Scope<'a> {
+    pub components: &'a [Component],
+    pub arms: &'a [Arm],
+    /// The names of all arms of the file.
+    pub arm_names: &'a [String],
+    pub method: &'a Method,
+}
+
+/// The kinds, as far as they are written.
+fn kinds(wire: &FaultWire) -> Vec<&'static str> {
+    let kinds = [
+        ("kill", wire.kill.is_some()),
+        ("freeze", wire.freeze.is_some()),
+        ("cpu", wire.cpu.is_some()),
+        ("memory", wire.memory.is_some()),
+        ("link", wire.link.is_some()),
+        ("certificate", wire.certificate.is_some()),
+        ("clock", wire.clock.is_some()),
+        ("run", wire.run.is_some()),
+        ("nothing", wire.nothing.is_some()),
+    ];
+    let written = kinds.into_iter().filter(|(_, written)| *written);
+    written.map(|(kind, _)| kind).collect()
+}
+
+/// Keys of one kind each, as far as they are written.
+fn belongings(wire: &FaultWire) -> Vec<(&'static str, &'static str)> {
+    let keys = [
+        ("cores", wire.cores.is_some(), "cpu"),
+        ("limit", wire.limit.is_some(), "memory"),
+        ("delay", wire.delay.is_some(), "link"),
+        ("jitter", wire.jitter.is_some(), "link"),
+        ("bandwidth", wire.bandwidth.is_some(), "link"),
+        ("refuse", wire.refuse.is_some(), "link"),
+        ("reset", wire.reset.is_some(), "link"),
+        ("silence", wire.silence.is_some(), "link"),
+        ("file", wire.file.is_some(), "certificate"),
+        ("as", wire.flaw.is_some(), "certificate"),
+        ("authority", wire.authority.is_some(), "certificate"),
+        ("authority_key", wire.authority_key.is_some(), "certificate"),
+        ("reload", wire.reload.is_some(), "certificate"),
+        ("by", wire.by.is_some(), "clock"),
+    ];
+    let written = keys.into_iter().filter(|(_, written, _)| *written);
+    written.map(|(key, _, owner)| (key, owner)).collect()
+}
+
+pub(super) fn convert_all(
+    loader: &mut Loader<'_>,
+    wire: Option<&Entries<FaultWire>>,
+    scope: &Scope<'_>,
+) -> Vec<Fault> {
+    let Some(wire) = wire else {
+        return Vec::new();
+    };
+    let at = Pointer::root().key("faults");
+    if !matches!(scope.method, Method::Measure | Method::Compare { .. }) {
+        loader.refuse_key(
+            &at,
+            "happen at moments of one load, and this method has many: write `method: measure` or `compare`",
+        );
+    }
+    let mut faults: Vec<Fault> = Vec::new();
+    for (name, wire) in wire.iter() {
+        let at = at.key(name);
+        if let Some(message) = refuse_name("a fault", name) {
+            loader.refuse_key(&at, message);
+        }
+        let Some(fault) = convert(loader, name, wire, scope, &at) else {
+            continue;
+        };
+        if let Some(other) = faults.iter().find(|other| collide(other, &fault)) {
+            let message = format!(
+                "happens while `{}` does, to the same thing: what either does could not be told apart; write another `at`",
+                other.name
+            );
+            loader.refuse(&at, message);
+        }
+        faults.push(fault);
+    }
+    faults
+}
+
+fn convert(
+    loader: &mut Loader<'_>,
+    name: &str,
+    wire: &FaultWire,
+    scope: &Scope<'_>,
+    at: &Pointer,
+) -> Option<Fault> {
+    let kinds = kinds(wire);
+    let [kind] = kinds[..] else {
+        let message = match kinds.is_empty() {
+            true => {
+                "is no kind of fault: write one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `run` and `nothing`"
+            }
+            false => {
+                "a fault is one thing: keep one of its kinds, and write another fault for each other"
+            }
+        };
+        loader.refuse(at, message);
+        return None;
+    };
+    for (key, owner) in belongings(wire) {
+        if owner != kind {
+            let message =
+                format!("`{key}` belongs to `{owner}` faults, and this is a `{kind}`: remove it");
+            loader.refuse_key(at.key(key), message);
+        }
+    }
+    let before = loader.problem_count();
+    let kind = kind_of(loader, wire, scope, at);
+    if kind.is_none() && loader.problem_count() == before {
+        loader.refuse(at, "cannot be injected as it is written");
+    }
+    let arms = arms(loader, wire, scope, &at.key("arms"));
+    let fault = Fault {
+        name: name.to_owned(),
+        at: *wire.at,
+        lasts: *wire.lasts,
+        arms,
+        kind: kind?,
+    };
+    check_times(loader, &fault, scope, at);
+    Some(fault)
+}
+
+fn kind_of(
+    loader: &mut Loader<'_>,
+    wire: &FaultWire,
+    scope: &Scope<'_>,
+    at: &Pointer,
+) -> Option<FaultKind> {
+    let started = |loader: &mut Loader<'_>, name: &Option<String>, key: &str| {
+        started(loader, name.as_deref()?, scope, &at.key(key))
+    };
+    if wire.kill.is_some() {
+        return started(loader, &wire.kill, "kill").map(FaultKind::Kill);
+    }
+    if wire.freeze.is_some() {
+        return started(loader, &wire.freeze, "freeze").map(FaultKind::Freeze);
+    }
+    if wire.cpu.is_some() {
+        let component = started(loader, &wire.cpu, "cpu")?;
+        return limits::cpu(loader, component, wire, at);
+    }
+    if wire.memory.is_some() {
+        let component = started(loader, &wire.memory, "memory")?;
+        return limits::memory(loader, component, wire, at);
+    }
+    if let Some(text) = &wire.link {
+        return link::convert(loader, text, wire, at);
+    }
+    if wire.certificate.is_some() {
+        let component = started(loader, &wire.certificate, "certificate")?;
+        return certificate::convert(loader, component, wire, scope, at);
+    }
+    if wire.clock.is_some() {
+        let component = started(loader, &wire.clock, "clock")?;
+        return clock::convert(loader, component, wire, scope, at);
+    }
+    if let Some(wire) = &wire.run {
+        return Some(FaultKind::Run(run::convert(loader, wire, &at.key("run"))));
+    }
+    if wire.nothing == Some(false) {
+        loader.refuse(at.key("nothing"), "write `nothing: true`, or another kind");
+    }
+    Some(FaultKind::Nothing)
+}
+
+/// A component that this experiment starts: no other can be broken without being asked.
+fn started(loader: &mut Loader<'_>, name: &str, scope: &Scope<'_>, at: &Pointer) -> Option<String> {
+    let found = scope.components.iter().find(|one| one.name == name);
+    match found.map(|one| &one.kind) {
+        None => {
+            let names: Vec<String> = scope
+                .components
+                .iter()
+                .map(|one| one.name.clone())
+                .collect();
+            let message = format!(
+                "there is no component `{name}`: {}",
+                suggestion(name, &names)
+            );
+            loader.refuse(at, message);
+            None
+        }
+        Some(ComponentKind::External(_)) => {
+            let message = format!(
+                "`{name}` is external, and nothing that this experiment did not start is broken: write a `run` fault with commands of yours, or a fault of a `link` to it"
+            );
+            loader.refuse(at, message);
+            None
+        }
+        Some(_) => Some(name.to_owned()),
+    }
+}
+
+fn arms(loader: &mut Loader<'_>, wire: &FaultWire, scope: &Scope<'_>, at: &Pointer) -> Vec<String> {
+    let Some(arms) = &wire.arms else {
+        return Vec::new();
+    };
+    if arms.is_empty() {
+        loader.refuse(at, "names no arm: write at least one, or remove the key");
+    }
+    for (index, arm) in arms.iter().enumerate() {
+        if !scope.arm_names.contains(arm) {
+            let message = format!(
+                "there is no arm `{arm}`: {}",
+                suggestion(arm, scope.arm_names)
+            );
+            loader.refuse(at.index(index), message);
+        }
+    }
+    arms.clone()
+}
+
+/// A fault begins and is healed while there is load.
+fn check_times(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &Pointer) {
+    if fault.lasts.is_zero() {
+        loader.refuse(at.key("for"), "leaves no time: write for instance `5s`");
+    }
+    let shortest = scope.arms.iter().filter(|arm| fault.is_of(&arm.name));
+    let shortest = shortest.min_by_key(|arm| arm.settings.duration);
+    let end = fault.at.saturating_add(fault.lasts);
+    if let Some(arm) = shortest
+        && end > arm.settings.duration
+    {
+        let seconds = |duration: Duration| format_seconds(duration.as_secs_f64());
+        let message = format!(
+            "`at` and `for` end at {}, and the load of `{}` after {}: write less, or a longer `duration`",
+            seconds(end),
+            arm.name,
+            seconds(arm.settings.duration)
+        );
+        loader.refuse(at.key("for"), message);
+    }
+}
+
+/// Whether two faults break one thing at one time.
+fn collide(one: &Fault, other: &Fault) -> bool {
+    let same = one.kind.target().is_some() && one.kind.target() == other.kind.target();
+    let together = one.at < other.at.saturating_add(other.lasts)
+        && other.at < one.at.saturating_add(one.lasts);
+    let shares_arm = one.arms.is_empty()
+        || other.arms.is_empty()
+        || one.arms.iter().any(|arm| other.arms.contains(arm));
+    same && together && shares_arm
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! `cpu` and `memory`: a component gets less than it needs.
+
+use plimsoll_base::document::Path as Pointer;
+
+use super::FaultKind;
+use crate::component::possible_cores;
+use crate::loader::Loader;
+use crate::wire::FaultWire;
+
+/// Less memory than any program needs to exist: a page.
+const FEWEST_BYTES: u64 = 4096;
+
+pub(super) fn cpu(
+    loader: &mut Loader<'_>,
+    component: String,
+    wire: &FaultWire,
+    at: &Pointer,
+) -> Option<FaultKind> {
+    let Some(cores) = wire.cores else {
+        loader.refuse(
+            at,
+            "says not how much is left: add `cores`, such as `cores: 0.1`",
+        );
+        return None;
+    };
+    if !possible_cores().contains(&cores) {
+        let message =
+            format!("`{cores}` is not an amount of processors: write 0.01 or more, such as `0.1`");
+        loader.refuse(at.key("cores"), message);
+    }
+    Some(FaultKind::Cpu { component, cores })
+}
+
+pub(super) fn memory(
+    loader: &mut Loader<'_>,
+    component: String,
+    wire: &FaultWire,
+    at: &Pointer,
+) -> Option<FaultKind> {
+    let Some(limit) = wire.limit else {
+        loader.refuse(
+            at,
+            "says not how much is left: add `limit`, such as `limit: 64MiB`",
+        );
+        return None;
+    };
+    if *limit < FEWEST_BYTES {
+        loader.refuse(
+            at.key("limit"),
+            "is less than any program needs: write for instance `64MiB`",
+        );
+    }
+    Some(FaultKind::Memory {
+        component,
+        bytes: *limit,
+    })
+}

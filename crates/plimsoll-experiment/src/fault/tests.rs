@@ -1,0 +1,137 @@
+//! Faults of files: those that are taken, and what is said of others.
+
+use super::*;
+use crate::memory::Memory;
+
+fn load(faults: &str) -> Result<Vec<Fault>, String> {
+    load_with(faults, "")
+}
+
+fn load_with(faults: &str, rest: &str) -> Result<Vec<Fault>, String> {
+    let text = format!(
+        "version: 1
+name: x
+components:
+  log: {{ mock: {{}} }}
+  outside: {{ external: 'http://127.0.0.1:9' }}
+  api: {{ command: [api, '${{self.port}}', '${{log.url}}'], ready: {{ http: /up }}, render: [cert.pem] }}
+  plain: {{ command: [plain] }}
+scenario: [{{ get: /a }}]
+load: {{ rate: 10/s, duration: 30s, target: api }}
+faults: {{ f: {faults} }}
+{rest}"
+    );
+    let files = [("e/cert.pem", "c"), ("e/ca.pem", "a"), ("e/ca.key", "k")];
+    let loaded = Memory::new(&text, &files).load(&[]);
+    loaded
+        .map(|experiment| experiment.faults)
+        .map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn every_kind_is_taken() {
+    let kinds = [
+        ("kill", "kill: api"),
+        ("freeze", "freeze: log"),
+        ("cpu", "cpu: api, cores: 0.1"),
+        ("memory", "memory: api, limit: 64MiB"),
+        ("link", "link: api->log, delay: 20ms, jitter: 5ms"),
+        ("link", "link: api -> log, silence: true"),
+        ("link", "link: api -> log, bandwidth: 100kB"),
+        (
+            "certificate",
+            "certificate: api, file: cert.pem, as: expired, authority: ca.pem, authority_key: ca.key, reload: HUP",
+        ),
+        ("clock", "clock: api, by: -1h"),
+        (
+            "run",
+            "run: { inject: [a, '${log.port}'], verify: [b], heal: [c], healed: [d] }",
+        ),
+        ("nothing", "nothing: true"),
+    ];
+    for (word, text) in kinds {
+        let faults = load(&format!("{{ {text}, at: 10s, for: 5s }}")).unwrap();
+        assert_eq!((faults.len(), faults[0].kind.word()), (1, word));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_write() {
+    let check = |text: &str, expected: &str| {
+        let refused = load(&format!("{{ {text}, at: 10s, for: 5s }}")).unwrap_err();
+        assert!(refused.contains(expected), "{text}: {refused}");
+    };
+    check(
+        "kill: aip",
+        "there is no component `aip`: did you mean `api`?",
+    );
+    check("kill: outside", "`outside` is external");
+    check("kill: api, freeze: log", "keep one of its kinds");
+    check("arms: [main]", "is no kind of fault");
+    check(
+        "kill: api, cores: 2",
+        "`cores` belongs to `cpu` faults, and this is a `kill`",
+    );
+    check("cpu: api", "add `cores`");
+    check("memory: api, limit: 1kB", "less than any program needs");
+    check(
+        "link: log -> api, reset: true",
+        "there is no link `log -> api`",
+    );
+    check("link: api -> log", "has no effect");
+    check(
+        "link: api -> log, reset: true, silence: true",
+        "has several effects",
+    );
+    check("link: api -> log, jitter: 5ms, reset: true", "of a `delay`");
+    check(
+        "link: api -> log, delay: 1ms, jitter: 5ms",
+        "longer than the delay",
+    );
+    check(
+        "certificate: api, file: cert.pem, as: expired",
+        "has no `authority`",
+    );
+    check("clock: plain, by: 1h", "no answer of `plain` can prove it");
+    check("clock: api, by: 1s", "less than 5s");
+    check("clock: api", "says not by how much");
+    check("nothing: false", "write `nothing: true`");
+    check("kill: api, arms: [other]", "there is no arm `other`");
+    check(
+        "run: { inject: [a, '${secret.x}'], verify: [b], heal: [c], healed: [d] }",
+        "holds a secret",
+    );
+    check(
+        "run: { inject: [], verify: [b], heal: [c], healed: [d] }",
+        "names no program",
+    );
+}
+
+#[test]
+fn a_fault_is_over_before_its_load_and_alone_at_its_target() {
+    let late = load("{ kill: api, at: 28s, for: 5s }").unwrap_err();
+    assert!(
+        late.contains("end at 33.0 s, and the load of `main` after 30.0 s"),
+        "{late}"
+    );
+    let none = load("{ kill: api, at: 1s, for: 0 }").unwrap_err();
+    assert!(none.contains("leaves no time"), "{none}");
+    let both = "{ kill: api, at: 1s, for: 5s }, g: { freeze: api, at: 3s, for: 5s }";
+    let both = load(both).unwrap_err();
+    assert!(both.contains("happens while `f` does"), "{both}");
+    let after = "{ kill: api, at: 1s, for: 5s }, g: { freeze: api, at: 6s, for: 5s }";
+    assert_eq!(load(after).unwrap().len(), 2);
+}
+
+#[test]
+fn methods_of_many_loads_have_no_moment_for_one() {
+    let refused = load_with(
+        "{ kill: api, at: 1s, for: 5s }",
+        "method: { levels: { rates: [5/s], hold: 10s } }",
+    );
+    let refused = refused.unwrap_err();
+    assert!(
+        refused.contains("happen at moments of one load"),
+        "{refused}"
+    );
+}

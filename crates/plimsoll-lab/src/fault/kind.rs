@@ -1,0 +1,76 @@
+//! Kinds of faults, one file each: injected, proved, healed, and that proved too.
+
+mod certificate;
+mod clock;
+mod cpu;
+mod freeze;
+mod kill;
+mod link;
+mod memory;
+mod nothing;
+mod run;
+
+use super::Step;
+use crate::error::LabError;
+use crate::topology::component::Topology;
+use crate::undo::Undo;
+use plimsoll_experiment::{Experiment, Fault, FaultKind};
+
+/// A kind of fault.
+pub(super) trait Kind {
+    /// The rest to do should everybody who knows of the fault die; nothing where it goes with the components that the run has started.
+    ///
+    /// # Errors
+    /// Why it cannot be injected, in words.
+    fn undo(&mut self, _topology: &mut Topology<'_>) -> Result<Option<Undo>, String> {
+        Ok(None)
+    }
+
+    /// Injects it, and proves its effect.
+    fn inject(&mut self, topology: &mut Topology<'_>) -> Step;
+
+    /// Why the fault, which is about to be healed, was in force and yet had no effect on anything; `None`: it had, or that shows at once.
+    fn unexercised(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Heals it, also when it was not injected or only in part, and proves that nothing is left of it.
+    fn heal(&mut self, topology: &mut Topology<'_>) -> Step;
+}
+
+/// A fault of this kind.
+pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
+    match fault.kind.clone() {
+        FaultKind::Kill(component) => Box::new(kill::Kill::new(component)),
+        FaultKind::Freeze(component) => Box::new(freeze::Freeze::new(component)),
+        FaultKind::Cpu { component, cores } => Box::new(cpu::Cpu::new(component, cores)),
+        FaultKind::Memory { component, bytes } => Box::new(memory::Memory::new(component, bytes)),
+        FaultKind::Link { link, effect } => Box::new(link::Broken::new(link, effect)),
+        FaultKind::Certificate(certificate) => Box::new(certificate::Replaced::new(certificate)),
+        FaultKind::Clock { component, by_s } => Box::new(clock::Clock::new(component, by_s)),
+        FaultKind::Run(run) => Box::new(run::Commands::new(run)),
+        FaultKind::Nothing => Box::new(nothing::Nothing),
+    }
+}
+
+/// Whether this host can do what the faults of an experiment need.
+///
+/// # Errors
+/// [`LabError::Environment`] with what is missing, and what to do about it.
+pub(crate) fn check(experiment: &Experiment) -> Result<(), LabError> {
+    for fault in &experiment.faults {
+        let checked = match &fault.kind {
+            FaultKind::Cpu { .. } => cpu::check(),
+            FaultKind::Memory { .. } => memory::check(),
+            FaultKind::Clock { .. } => clock::check(),
+            _ => Ok(()),
+        };
+        checked.map_err(|why| {
+            let (name, word) = (&fault.name, fault.kind.word());
+            LabError::Environment(format!(
+                "fault `{name}` ({word}) is not possible here: {why}"
+            ))
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! `kill`: all processes of a component, at once; then it is started anew.
+
+use super::super::{Outcome, Step, step};
+use super::Kind;
+use crate::topology::component::{Address, Target, Topology};
+use std::io;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long a killed component may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(10);
+/// How long a connection to where nobody listens may take to be refused.
+const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+
+pub(super) struct Kill {
+    component: String,
+}
+
+impl Kill {
+    pub(super) fn new(component: String) -> Self {
+        Self { component }
+    }
+}
+
+impl Kind for Kill {
+    fn inject(&mut self, topology: &mut Topology<'_>) -> Step {
+        let name = self.component.clone();
+        let target = topology.target(&name);
+        let taken = topology.take_down(&name);
+        step(async move {
+            let (Some(target), Some(mut child)) = (target, taken) else {
+                return Err(format!("`{name}` does not run"));
+            };
+            target
+                .kill()
+                .map_err(|error| format!("it cannot be killed: {error}"))?;
+            let ended = timeout(GONE_WITHIN, child.ended()).await;
+            ended.map_err(|_| "it still runs".to_owned())?;
+            gone(&target).await
+        })
+    }
+
+    fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
+        restart(topology, &self.component)
+    }
+}
+
+/// Proves that nothing is left of a component.
+async fn gone(target: &Target) -> Result<String, String> {
+    let left = target.processes().len();
+    if left > 0 {
+        return Err(format!("{left} of its processes still run"));
+    }
+    for address in &target.addresses {
+        refuses(address).await?;
+    }
+    let refusing: Vec<String> = target.addresses.iter().map(Address::to_string).collect();
+    Ok(format!(
+        "no process is left, and {} refuses connections",
+        refusing.join(", ")
+    ))
+}
+
+async fn refuses(address: &Address) -> Result<(), String> {
+    let connect = TcpStream::connect((address.host.as_str(), address.port));
+    match timeout(REFUSED_WITHIN, connect).await {
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Ok(Err(error)) => Err(format!("{address} is not refused: {error}")),
+        Ok(Ok(_)) => Err(format!("somebody listens at {address}")),
+        Err(_) => Err(format!("{address} does not refuse connections")),
+    }
+}
+
+/// Starts a component anew that has ended.
+pub(super) fn restart(topology: &mut Topology<'_>, name: &str) -> Step {
+    let name = name.to_owned();
+    let starting = topology.begin(&name);
+    Box::pin(async move {
+        let started = match starting {
+            Ok(starting) => starting.await,
+            Err(error) => Err(error),
+        };
+        match started {
+            Ok(started) => Outcome {
+                proof: Ok("it was started anew and is ready".to_owned()),
+                started: Some((name, started)),
+            },
+            Err(error) => Err(format!("it was started anew, and: {error}")).into(),
+        }
+    })
+}

@@ -1,0 +1,138 @@
+//! `memory`: a component may use less memory. What it needs beyond that the system takes from its page cache, or ends it; then it is started
+//! anew when the fault is over.
+
+use super::super::{Step, step};
+use super::Kind;
+use super::kill;
+use crate::topology::cgroup;
+use crate::topology::component::{Target, Topology};
+use plimsoll_base::units::format_bytes;
+use std::fs;
+
+/// Files with the limit of a group, of version 2 and 1; what stands there for none.
+const LIMITS: [(&str, &str); 2] = [("memory.max", "max"), ("memory.limit_in_bytes", "-1")];
+
+pub(super) struct Memory {
+    component: String,
+    bytes: u64,
+    /// The component, and how often it had met a limit before.
+    before: Option<(Target, u64)>,
+}
+
+impl Memory {
+    pub(super) fn new(component: String, bytes: u64) -> Self {
+        Self {
+            component,
+            bytes,
+            before: None,
+        }
+    }
+}
+
+/// Whether memory can be limited here.
+pub(super) fn check() -> Result<(), String> {
+    cgroup::memory("check")
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+impl Kind for Memory {
+    fn inject(&mut self, topology: &mut Topology<'_>) -> Step {
+        let target = topology.target(&self.component);
+        topology.expect_end(&self.component, true);
+        self.before = target.clone().map(|target| {
+            let before = met(&target);
+            (target, before)
+        });
+        let bytes = self.bytes;
+        step(async move {
+            let target = target.ok_or("it does not run")?;
+            let used = used(&target).ok_or("its memory cannot be read")?;
+            if used > bytes {
+                return Err(format!(
+                    "it uses {} already: write a higher limit",
+                    size(used)
+                ));
+            }
+            set(&target, &bytes.to_string())?;
+            let limit = limit(&target).ok_or("its limit cannot be read back")?;
+            // The system counts in pages.
+            match limit <= bytes {
+                true => Ok(format!(
+                    "its group is limited to {}, of which it uses {}",
+                    size(limit),
+                    size(used)
+                )),
+                false => Err(format!("its group is limited to {}", size(limit))),
+            }
+        })
+    }
+
+    fn unexercised(&mut self) -> Option<String> {
+        let (target, before) = self.before.as_ref()?;
+        // One that was ended has met its limit.
+        let ended = target.processes().is_empty();
+        (!ended && met(target) <= *before)
+            .then(|| "not exercised: it never needed more memory than it had".to_owned())
+    }
+
+    fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
+        topology.expect_end(&self.component, false);
+        let target = self.before.as_ref().map(|(target, _)| target.clone());
+        match target {
+            Some(target) if target.processes().is_empty() => {
+                drop(topology.take_down(&self.component));
+                kill::restart(topology, &self.component)
+            }
+            target => step(async move {
+                let target = target.ok_or("it does not run")?;
+                let unlimited = LIMITS
+                    .iter()
+                    .find_map(|(name, none)| target.group_file(name).map(|_| *none));
+                set(&target, unlimited.ok_or("it has no group")?)?;
+                target.ready().await?;
+                Ok("its group is not limited, and it answers".to_owned())
+            }),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a size for people")]
+fn size(bytes: u64) -> String {
+    format_bytes(bytes as f64)
+}
+
+fn set(target: &Target, value: &str) -> Result<(), String> {
+    let file = LIMITS.iter().find_map(|(name, _)| target.group_file(name));
+    let file = file.ok_or("it has no group whose memory can be limited")?;
+    fs::write(&file, value).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn number(target: &Target, names: [&str; 2]) -> Option<u64> {
+    let file = names.iter().find_map(|name| target.group_file(name))?;
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+fn limit(target: &Target) -> Option<u64> {
+    number(target, LIMITS.map(|(name, _)| name))
+}
+
+fn used(target: &Target) -> Option<u64> {
+    number(target, ["memory.current", "memory.usage_in_bytes"])
+}
+
+/// How often it met its limit: `memory.failcnt` of version 1, `max` and `oom` of `memory.events` of version 2.
+fn met(target: &Target) -> u64 {
+    if let Some(count) = number(target, ["memory.failcnt", "memory.failcnt"]) {
+        return count;
+    }
+    let events = target.group_file("memory.events").map(fs::read_to_string);
+    let events = events.and_then(Result::ok).unwrap_or_default();
+    let counts = events.lines().filter_map(|line| {
+        let (name, count) = line.split_once(' ')?;
+        ["max", "oom"]
+            .contains(&name)
+            .then(|| count.parse::<u64>().ok())?
+    });
+    counts.sum()
+}

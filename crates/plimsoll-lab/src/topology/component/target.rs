@@ -1,0 +1,150 @@
+//! A component's processes, for whoever breaks them and heals them again.
+
+use super::Topology;
+use super::address::Address;
+use super::ready;
+use crate::topology::process_tree;
+use crate::topology::shim;
+use plimsoll_base::ignored::Ignored as _;
+use plimsoll_experiment::{ComponentKind, Readiness};
+use rustix::process::{Signal, kill_process};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How long a component that has been healed may take to answer.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// A component that runs below a shim.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// The process id of its shim, which is left alone.
+    shim: u32,
+    /// The process that was started; others may have come of it.
+    pub(crate) main: u32,
+    /// The directories of its control groups.
+    pub(crate) groups: Vec<PathBuf>,
+    /// Where it listens, `main` first.
+    pub(crate) addresses: Vec<Address>,
+    readiness: Readiness,
+}
+
+impl Topology<'_> {
+    /// The processes of a component that this run has started and that runs.
+    pub(crate) fn target(&self, name: &str) -> Option<Target> {
+        let running = self.running.get(name)?;
+        let child = running.child.as_ref()?;
+        let readiness = match self.experiment.component(name).map(|one| &one.kind) {
+            Some(ComponentKind::Command(command)) => command.readiness.clone(),
+            _ => Readiness::Tcp,
+        };
+        Some(Target {
+            shim: child.shim_pid(),
+            main: child.pid(),
+            groups: running.groups.clone(),
+            addresses: self.addresses.all(name),
+            readiness,
+        })
+    }
+}
+
+impl Target {
+    /// Its processes that have not ended.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let below = process_tree::below(self.shim).into_iter();
+        below
+            .filter(|process| !process.ended)
+            .map(|process| process.pid)
+            .collect()
+    }
+
+    /// A file of the one of its groups that has it.
+    pub(crate) fn group_file(&self, name: &str) -> Option<PathBuf> {
+        let files = self.groups.iter().map(|group| group.join(name));
+        files.into_iter().find(|file| file.exists())
+    }
+
+    /// Kills all of it: at once where the system can do that.
+    pub(crate) fn kill(&self) -> io::Result<()> {
+        match self.group_file("cgroup.kill") {
+            Some(file) => fs::write(file, "1"),
+            None => self.signal(Signal::KILL),
+        }
+    }
+
+    /// Stops all of it, or lets it go on.
+    pub(crate) fn freeze(&self, frozen: bool) -> io::Result<()> {
+        match self.group_file("cgroup.freeze") {
+            Some(file) => fs::write(file, if frozen { "1" } else { "0" }),
+            None if frozen => self.signal(Signal::STOP),
+            None => self.signal(Signal::CONT),
+        }
+    }
+
+    /// Whether all of it stands still.
+    pub(crate) fn is_frozen(&self) -> bool {
+        if let Some(file) = self.group_file("cgroup.events") {
+            let events = fs::read_to_string(file).unwrap_or_default();
+            return events.lines().any(|line| line == "frozen 1");
+        }
+        let processes = self.processes();
+        let stopped = |pid: &u32| {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            status.lines().any(|line| line.starts_with("State:\tT"))
+        };
+        !processes.is_empty() && processes.iter().all(stopped)
+    }
+
+    /// Processor time that it has used, in nanoseconds (`/proc/<pid>/task/<tid>/schedstat`, proc(5)).
+    pub(crate) fn processor_ns(&self) -> u64 {
+        let processes = self.processes().into_iter();
+        let threads = processes.flat_map(|pid| {
+            let threads = fs::read_dir(format!("/proc/{pid}/task"));
+            threads.into_iter().flatten().flatten()
+        });
+        threads
+            .filter_map(|thread| on_processor(&thread.path()))
+            .sum()
+    }
+
+    /// Sends a signal to the process that was started.
+    pub(crate) fn signal_main(&self, signal: Signal) -> io::Result<()> {
+        let pid = shim::pid(self.main).ok_or(io::ErrorKind::NotFound)?;
+        Ok(kill_process(pid, signal)?)
+    }
+
+    /// Waits until it answers as it does when it is started.
+    ///
+    /// # Errors
+    /// Why it does not, in words.
+    pub(crate) async fn ready(&self) -> Result<(), String> {
+        let main = self.addresses.first().ok_or("it listens nowhere")?;
+        ready::answers(&self.readiness, main, READY_WITHIN).await
+    }
+
+    /// The date of an answer of it, which speaks HTTP.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub(crate) async fn date(&self) -> Result<SystemTime, String> {
+        let main = self.addresses.first().ok_or("it listens nowhere")?;
+        let path = match &self.readiness {
+            Readiness::Http(path) => path,
+            Readiness::Tcp => "/",
+        };
+        ready::date(main, path).await
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        for pid in self.processes().into_iter().filter_map(shim::pid) {
+            kill_process(pid, signal).ignored("gone meanwhile is no trouble");
+        }
+        Ok(())
+    }
+}
+
+fn on_processor(thread: &Path) -> Option<u64> {
+    let text = fs::read_to_string(thread.join("schedstat")).ok()?;
+    text.split_ascii_whitespace().next()?.parse().ok()
+}

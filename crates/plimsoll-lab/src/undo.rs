@@ -1,0 +1,125 @@
+//! The rest to do for a fault when everybody who knows of it has died: as plain data, which a journal keeps.
+//!
+//! Whatever the run has started goes with its shims, and with it most faults: limits, frozen groups, proxies, clocks. What is left are files of
+//! the user's that were replaced, and commands of the user's that have to be undone by others.
+
+use plimsoll_report::record::FaultRow;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// One thing to undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Undo {
+    /// A file that was set aside gets its place back.
+    Restore {
+        /// Its place.
+        file: PathBuf,
+        /// Where it is now.
+        aside: PathBuf,
+    },
+    /// A command is run, and must end with status 0.
+    Run {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Its working directory.
+        dir: PathBuf,
+        /// Its whole environment.
+        environment: BTreeMap<String, String>,
+    },
+}
+
+impl Undo {
+    /// Does it. Doing so twice does no harm.
+    ///
+    /// # Errors
+    /// Why it could not be done, in words.
+    pub(crate) fn carry_out(&self) -> Result<(), String> {
+        match self {
+            Self::Restore { file, aside } => match fs::rename(aside, file) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.exists() => {
+                    Ok(())
+                }
+                done => done.map_err(|error| format!("{}: {error}", file.display())),
+            },
+            Self::Run {
+                command,
+                dir,
+                environment,
+            } => {
+                let (program, arguments) = command.split_first().ok_or("an empty command")?;
+                let status = Command::new(program)
+                    .args(arguments)
+                    .current_dir(dir)
+                    .env_clear()
+                    .envs(environment)
+                    .stdin(Stdio::null())
+                    .status()
+                    .map_err(|error| format!("{program}: {error}"))?;
+                match status.success() {
+                    true => Ok(()),
+                    false => Err(format!("{program}: {status}")),
+                }
+            }
+        }
+    }
+}
+
+/// A line of `faults.jsonl`, and an order to a warden: what is open is what was opened and not closed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Line {
+    /// This is to be undone, unless it is closed.
+    Open {
+        /// Its number.
+        number: u64,
+        /// The fault that it is of.
+        fault: String,
+        /// The thing.
+        undo: Undo,
+    },
+    /// A fault is over.
+    Over(Box<FaultRow>),
+    /// Nothing is left to be undone.
+    Close {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// Undoes of these lines what is open, last first.
+///
+/// # Errors
+/// A sentence for each that could not be undone; the others are.
+pub(crate) fn undo_open(lines: impl IntoIterator<Item = Line>) -> Result<Vec<String>, Vec<String>> {
+    let mut open: BTreeMap<u64, (String, Undo)> = BTreeMap::new();
+    for line in lines {
+        match line {
+            Line::Open {
+                number,
+                fault,
+                undo,
+            } => {
+                open.insert(number, (fault, undo));
+            }
+            Line::Close { number } => {
+                open.remove(&number);
+            }
+            Line::Over(_) => {}
+        }
+    }
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    for (fault, undo) in open.into_values().rev() {
+        match undo.carry_out() {
+            Ok(()) => done.push(fault),
+            Err(why) => failed.push(format!("fault `{fault}`: {why}")),
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(done),
+        false => Err(failed),
+    }
+}
