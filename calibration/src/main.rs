@@ -17,6 +17,7 @@ mod instructions_of;
 mod interval_log;
 mod memory_of;
 mod mock;
+mod places;
 mod queueing;
 mod rounds;
 mod subject;

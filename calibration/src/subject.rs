@@ -5,12 +5,13 @@
 
 use crate::bench::Error;
 use crate::clock;
+use crate::places::Places;
 use clap::Parser;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The first argument that makes this program a subject.
@@ -65,8 +66,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<(), Error> {
     socket.listen(subject.backlog).map_err(listening)?;
     let worker = subject.one_thread.then(|| one_thread(subject.work_us));
     let server = Arc::new(Server {
-        places: Mutex::new(subject.pool.unwrap_or(usize::MAX)),
-        freed: Condvar::new(),
+        places: Places::new(subject.pool),
         worker,
         subject,
     });
@@ -87,9 +87,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<(), Error> {
 /// The state that connections share.
 struct Server {
     subject: Arguments,
-    /// Free places of the pool.
-    places: Mutex<usize>,
-    freed: Condvar,
+    /// The pool.
+    places: Places,
     worker: Option<SyncSender<SyncSender<()>>>,
 }
 
@@ -100,10 +99,8 @@ impl Server {
         while read_head(&mut client)?.is_some() {
             self.work();
             if let Some(address) = self.subject.upstream {
-                self.take_place();
-                let asked = self.ask(address, &mut upstream);
-                self.leave_place();
-                asked?;
+                let _place = self.places.take();
+                self.ask(address, &mut upstream)?;
             }
             client.write_all(ANSWER)?;
         }
@@ -146,22 +143,6 @@ impl Server {
             }
         }
         Ok(())
-    }
-
-    fn take_place(&self) {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        while *places == 0 {
-            places = self
-                .freed
-                .wait(places)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        *places -= 1;
-    }
-
-    fn leave_place(&self) {
-        *self.places.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.freed.notify_one();
     }
 }
 
