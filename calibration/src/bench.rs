@@ -167,6 +167,13 @@ impl Bench {
         self.start(experiment, seconds)?.finish()
     }
 
+    /// Runs experiments side by side to their ends. `seconds`: how long the longest takes.
+    pub fn run_together(&self, experiments: &[Value], seconds: f64) -> Result<Vec<Outcome>, Error> {
+        let started = experiments.iter().map(|one| self.start(one, seconds));
+        let started: Vec<Running> = started.collect::<Result<_, _>>()?;
+        started.into_iter().map(Running::finish).collect()
+    }
+
     /// Starts an experiment.
     pub fn start(&self, experiment: &Value, seconds: f64) -> Result<Running, Error> {
         self.start_under(&[], experiment, seconds)

@@ -12,6 +12,7 @@ mod counts;
 mod delays;
 mod flat;
 mod freeze;
+mod gains;
 mod grpc;
 mod h2spec;
 mod in_flight;
@@ -25,6 +26,7 @@ mod reloads;
 mod robustness;
 mod same;
 mod single_server;
+mod slopes;
 mod swap;
 mod testssl;
 mod toxics;
@@ -48,7 +50,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 36] = [
+pub static CHECKS: [Check; 38] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -81,6 +83,8 @@ pub static CHECKS: [Check; 36] = [
     causes::CHECK,
     capacity::CHECK,
     used_up::CHECK,
+    slopes::CHECK,
+    gains::CHECK,
     same::CHECK,
     added::CHECK,
     clean::CHECK,

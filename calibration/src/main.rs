@@ -15,6 +15,7 @@ mod foreign;
 mod gateway;
 mod instructions_of;
 mod interval_log;
+mod links;
 mod memory_of;
 mod mock;
 mod places;
@@ -36,6 +37,7 @@ use plimsoll_testbed::{
 };
 use std::path::PathBuf;
 use std::process::ExitCode;
+use target::caller;
 
 /// Measure the measuring instrument, serially, and write a dated table.
 #[derive(Debug, Parser)]
@@ -61,9 +63,15 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some(subject::WORD) {
-        let served = subject::run(std::env::args().skip(2));
-        return runner::exit_code(subject::WORD, served.map(|()| ExitCode::SUCCESS));
+    let role = std::env::args().nth(1);
+    let words = std::env::args().skip(2);
+    let served = match role.as_deref() {
+        Some(subject::WORD) => Some((subject::WORD, subject::run(words))),
+        Some(caller::WORD) => Some((caller::WORD, caller::run(words))),
+        _ => None,
+    };
+    if let Some((word, served)) = served {
+        return runner::exit_code(word, served.map(|()| ExitCode::SUCCESS));
     }
     let held = calibrate(&Arguments::parse());
     let code = held.map(|held| ExitCode::from(if held { 0 } else { 3 }));

@@ -1,6 +1,7 @@
 //! Small targets whose behaviour is known by construction. Each accepts on a thread of its own, reads on one thread per
 //! connection, and ends when it is dropped.
 
+pub mod caller;
 pub mod misbehaving;
 pub mod moody;
 pub mod resetting;
