@@ -14,9 +14,9 @@ pub struct FaultConfig {
     pub admin_open: bool,
     /// Proxies to begin with: a JSON list as for `/populate`, and what it is called in messages.
     pub proxies: Option<(String, Vec<u8>)>,
-    /// Where clients may ask for servers by CONNECT.
+    /// Where clients may ask for servers by name.
     pub connect: Option<SocketAddr>,
-    /// Servers, as `host` or `host:port`, that may be asked for by CONNECT beside those that proxies name.
+    /// Servers, as `host` or `host:port`, that may be asked for by name beside those that proxies name.
     pub allow: Vec<String>,
     /// From which toxicity, jitter, slices and flipped bits follow.
     pub seed: u64,

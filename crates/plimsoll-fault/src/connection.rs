@@ -3,10 +3,12 @@
 //! It is one future, polled by hand, so that an idle connection is small and a change of toxics can wake it wherever it is.
 
 mod dial;
+mod exchange;
 mod lane;
 mod shared;
 mod step;
 
+pub use exchange::{Exchange, Goes};
 pub use shared::{Opening, Shared};
 
 use crate::account::Turns;
@@ -58,10 +60,10 @@ impl fmt::Debug for Far {
     }
 }
 
-/// Answers to a client that asked by CONNECT.
+/// Answers to a client that asked for its server by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Greeting {
-    /// When its server is there.
+    /// When its server is there; empty where the server itself answers.
     pub reached: &'static [u8],
     /// When it is not.
     pub unreachable: &'static [u8],
@@ -81,6 +83,8 @@ pub struct Connection {
     lanes: [Lane; 2],
     turns: Turns,
     greeting: Option<Greeting>,
+    /// The one exchange that it is for.
+    exchange: Option<Box<Exchange>>,
     /// It is being told that its server cannot be reached, and ends with that.
     is_told: bool,
     delay: Option<(Instant, Delay)>,
@@ -108,15 +112,22 @@ impl Connection {
             lanes,
             turns: Turns::default(),
             greeting: None,
+            exchange: None,
             is_told: false,
             delay: None,
             lingers: None,
         }
     }
 
-    /// Like it, for a client that asked by CONNECT and has sent `first` already.
-    pub fn greeted(mut self, greeting: Greeting, first: Bytes) -> Self {
+    /// Like it, for a client that asked for its server by name, of whose bytes `first` go there already.
+    pub fn greeted(
+        mut self,
+        greeting: Greeting,
+        first: Bytes,
+        exchange: Option<Box<Exchange>>,
+    ) -> Self {
         self.greeting = Some(greeting);
+        self.exchange = exchange;
         if !first.is_empty() {
             self.lanes[Direction::Upstream as usize].push(Item {
                 arrived: self.accepted,
@@ -236,7 +247,7 @@ impl Connection {
                     .map(|greeting| greeting.unreachable)
             }
         };
-        if let Some(told) = told {
+        if let Some(told) = told.filter(|told| !told.is_empty()) {
             let out = &mut self.lanes[Direction::Downstream as usize].out;
             let now = Instant::now();
             out.push(Item {
@@ -276,6 +287,7 @@ impl Connection {
             receiver,
             account: &self.shared.account,
             turns: &mut self.turns,
+            exchange: &mut self.exchange,
         };
         step.take(context)
     }

@@ -1,14 +1,14 @@
 //! Faults on the way between a service and what it depends on: a drop-in for Toxiproxy 2.12, and what its users miss.
 //!
 //! A proxy listens where it is told and leads to one server. Toxics change what passes: they delay bytes, slice, drop, hold or spoil them,
-//! and end connections. No protocol is parsed.
+//! and end connections. No protocol is parsed, but for the request by which a client asks for its server.
 //!
 //! Its modules by floors. None uses one of a floor above its own, and no two need each other:
 //!
 //! | floor | modules |
 //! |---|---|
 //! | start and end | `run` |
-//! | Toxiproxy's API; clients that ask for a server by CONNECT | `api`, `tunnel` |
+//! | Toxiproxy's API; clients that ask for a server by name | `api`, `tunnel` |
 //! | all proxies, and what may be done with them | `proxies` |
 //! | a thread with the listeners and connections of all proxies | `shard` |
 //! | one connection, its two directions, and how they move | `connection` |

@@ -37,7 +37,7 @@ pub struct Proxies {
     proxies: BTreeMap<String, Proxy>,
     shards: Shards,
     openings: ProxyId,
-    /// Which shard takes the next client that asks by CONNECT.
+    /// Which shard takes the next client that asks for its server by name.
     adoptions: usize,
 }
 
@@ -215,7 +215,7 @@ impl Proxies {
         change(proxy, &self.shards, id, toxics).await
     }
 
-    /// The proxy whose clients ask for this server by CONNECT; of several, one that is open.
+    /// The proxy whose clients ask for this server by name; of several, one that is open.
     pub fn by_connect(&self, upstream: &str) -> Option<&Proxy> {
         let leads_there = |proxy: &&Proxy| {
             proxy.listen == BY_CONNECT && proxy.upstream.eq_ignore_ascii_case(upstream)

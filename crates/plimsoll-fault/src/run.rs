@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// Clients of the API, and of CONNECT before they are given to a proxy, at a time; further ones wait to be accepted.
+/// Clients of the API, and those that ask for a server before they are given to a proxy, at a time; further ones wait to be accepted.
 const CLIENTS: usize = 256;
 /// A client of the API sends a list of proxies at most.
 const TERMS: Terms = Terms {

@@ -1,6 +1,6 @@
 //! A shard: the listeners and connections of all proxies on one thread, told by the API what there is.
 
-use crate::connection::{Connection, Greeting, Opening, Shared};
+use crate::connection::{Connection, Exchange, Greeting, Opening, Shared};
 use crate::toxic::Toxics;
 use bytes::Bytes;
 use plimsoll_base::ignored::Ignored as _;
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
-/// Clients that asked by CONNECT and wait to be taken by a shard.
+/// Clients that asked for their server by name and wait to be taken by a shard.
 const ADOPTIONS: usize = 64;
 
 /// Identifies an opening of a proxy; a proxy that is opened again has another.
@@ -29,7 +29,7 @@ pub enum Command {
     Open {
         id: ProxyId,
         opening: Opening,
-        /// None for one whose clients ask by CONNECT.
+        /// None for one whose clients ask by name.
         listener: Option<Listener>,
         done: oneshot::Sender<io::Result<()>>,
     },
@@ -45,19 +45,21 @@ pub enum Command {
         cut: bool,
         done: oneshot::Sender<()>,
     },
-    /// A client that asked by CONNECT is one of its clients.
+    /// A client that asked for its server by name is one of its clients.
     Adopt { id: ProxyId, client: Adopted },
 }
 
-/// A client that asked by CONNECT.
+/// A client that asked for its server by name.
 #[derive(Debug)]
 pub struct Adopted {
     /// Its connection.
     pub stream: std::net::TcpStream,
-    /// Bytes that it sent behind its request.
+    /// Bytes that go to the server first.
     pub first: Bytes,
     /// Answers to its request.
     pub greeting: Greeting,
+    /// The one exchange that it is for.
+    pub exchange: Option<Box<Exchange>>,
 }
 
 /// Room for connections of all shards.
@@ -261,5 +263,5 @@ fn connection(shared: &Rc<Shared>, client: TcpStream) -> Connection {
 
 fn adopt(shared: &Rc<Shared>, client: Adopted) -> io::Result<Connection> {
     let stream = TcpStream::from_std(client.stream)?;
-    Ok(connection(shared, stream).greeted(client.greeting, client.first))
+    Ok(connection(shared, stream).greeted(client.greeting, client.first, client.exchange))
 }

@@ -1,5 +1,6 @@
 //! Moving a piece of one direction: read, through the toxics, and written.
 
+use super::exchange::{Exchange, Goes};
 use super::lane::Lane;
 use crate::account::{Account, Turns};
 use crate::direction::Direction;
@@ -58,6 +59,7 @@ pub struct Step<'a> {
     pub receiver: Peer<'a>,
     pub account: &'a Account,
     pub turns: &'a mut Turns,
+    pub exchange: &'a mut Option<Box<Exchange>>,
 }
 
 impl Step<'_> {
@@ -66,6 +68,7 @@ impl Step<'_> {
         if self.lane.is_clear()
             && !self.lane.ended
             && !self.lane.deaf
+            && self.exchange.is_none()
             && let (Peer::Here(_), Peer::Here(_)) = (&self.sender, &self.receiver)
         {
             return self.relay(context);
@@ -111,15 +114,29 @@ impl Step<'_> {
             Poll::Pending => Moved::Nothing(wake),
             Poll::Ready(Ok(bytes)) if bytes.is_empty() => self.end(Content::End),
             Poll::Ready(Err(_)) => self.end(Content::Reset),
-            Poll::Ready(Ok(bytes)) => {
-                if !self.lane.deaf {
-                    self.lane.push(Item {
-                        arrived: Instant::now(),
-                        content: Content::Data(bytes),
-                    });
-                }
-                Moved::Something
-            }
+            Poll::Ready(Ok(bytes)) => self.take_in(bytes),
+        }
+    }
+
+    /// Takes in what the sender has sent, or what of it belongs to the exchange.
+    fn take_in(&mut self, mut bytes: Bytes) -> Moved {
+        let goes = match self.exchange.as_mut() {
+            Some(exchange) => exchange.follow(self.direction, &bytes),
+            None => Goes::Part(bytes.len()),
+        };
+        match goes {
+            Goes::Part(count) | Goes::Last(count) => bytes.truncate(count),
+            Goes::Unheard => *self.exchange = None,
+        }
+        if !self.lane.deaf && !bytes.is_empty() {
+            self.lane.push(Item {
+                arrived: Instant::now(),
+                content: Content::Data(bytes),
+            });
+        }
+        match goes {
+            Goes::Last(_) => self.end(Content::End),
+            Goes::Part(_) | Goes::Unheard => Moved::Something,
         }
     }
 
@@ -142,6 +159,10 @@ impl Step<'_> {
                     Poll::Ready(Err(error)) => return self.give_up(&error),
                 }
                 Moved::Something
+            }
+            // The client has its answer; what it still sends, no server would get.
+            Content::End if self.direction == Direction::Downstream && self.exchange.is_some() => {
+                Moved::Cut
             }
             Content::End => {
                 let ended = match &mut self.receiver {

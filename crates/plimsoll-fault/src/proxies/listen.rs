@@ -8,7 +8,7 @@ use tokio::time::timeout;
 /// How long a name of this machine may take to be found: other requests wait meanwhile.
 const LOOK_UP: Duration = Duration::from_secs(2);
 
-/// The `listen` of a proxy without a listener of its own: its clients ask for its upstream by CONNECT.
+/// The `listen` of a proxy without a listener of its own: its clients ask for its upstream by name.
 pub const BY_CONNECT: &str = "connect";
 
 /// A place to listen, resolved.
@@ -16,7 +16,7 @@ pub const BY_CONNECT: &str = "connect";
 pub enum Place {
     /// At an address.
     At(SocketAddr),
-    /// Nowhere; clients come by CONNECT.
+    /// Nowhere; clients ask for the server by name.
     ByConnect,
 }
 

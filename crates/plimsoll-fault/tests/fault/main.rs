@@ -10,5 +10,6 @@ mod api;
 mod clients;
 mod connect;
 mod connections;
+mod plaintext;
 mod serving;
 mod toxics;

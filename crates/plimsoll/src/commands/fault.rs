@@ -41,7 +41,7 @@ pub struct Args {
     /// Let anybody who reaches the API's address use it, also off loopback and by any name.
     #[arg(long)]
     admin_open: bool,
-    /// Address on which programs that are given HTTPS_PROXY may ask for servers by name.
+    /// Address on which programs that are given HTTPS_PROXY or HTTP_PROXY may ask for servers by name.
     #[arg(long, value_name = "HOST:PORT")]
     connect_proxy: Option<SocketAddr>,
     /// Server that may be asked for so, beside those of proxies that listen at `connect`. May be given several times.
