@@ -6,6 +6,7 @@ mod dial;
 mod exchange;
 mod lane;
 mod shared;
+mod splice;
 mod step;
 
 pub use exchange::{Exchange, Goes};

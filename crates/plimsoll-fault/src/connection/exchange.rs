@@ -48,7 +48,7 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// How bytes go on that the sender of a direction has sent.
+    /// How bytes go on that came from the sender of a direction.
     pub fn follow(&mut self, direction: Direction, bytes: &[u8]) -> Goes {
         match direction {
             Direction::Upstream => match self.request.follow(bytes) {

@@ -27,6 +27,8 @@ pub struct Lane {
     pub deaf: bool,
     /// The sender has reset the connection, which was seen when something was written to it: its end is no clean one.
     pub is_reset: bool,
+    /// So much comes that it is moved without a copy, where no toxic looks at it.
+    pub is_bulk: bool,
 }
 
 /// A toxic of a lane.
@@ -111,6 +113,7 @@ impl Lane {
             finished: false,
             deaf: false,
             is_reset: false,
+            is_bulk: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::exchange::{Exchange, Goes};
 use super::lane::Lane;
+use super::splice::{self, splice};
 use crate::account::{Account, Turns};
 use crate::direction::Direction;
 use crate::passage::{Content, Item};
@@ -71,7 +72,10 @@ impl Step<'_> {
             && self.exchange.is_none()
             && let (Peer::Here(_), Peer::Here(_)) = (&self.sender, &self.receiver)
         {
-            return self.relay(context);
+            return match self.lane.is_bulk {
+                true => self.splice(context),
+                false => self.relay(context),
+            };
         }
         self.pass(context)
     }
@@ -83,16 +87,47 @@ impl Step<'_> {
             Poll::Ready(Ok(0)) => self.end(Content::End),
             Poll::Ready(Err(_)) => self.end(Content::Reset),
             Poll::Ready(Ok(count)) => {
+                self.lane.is_bulk = count == CLEAR_BYTES;
                 let bytes = &buffer[..count];
                 match self.write(context, bytes) {
                     Poll::Ready(Ok(written)) if written == count => {}
-                    Poll::Ready(Ok(written)) => self.keep(&bytes[written..]),
-                    Poll::Pending => self.keep(bytes),
+                    Poll::Ready(Ok(written)) => {
+                        self.keep(Bytes::copy_from_slice(&bytes[written..]))
+                    }
+                    Poll::Pending => self.keep(Bytes::copy_from_slice(bytes)),
                     Poll::Ready(Err(error)) => return self.give_up(&error),
                 }
                 Moved::Something
             }
         })
+    }
+
+    /// As [`Self::relay`], where bytes come in bulk: they are not even copied.
+    fn splice(&mut self, context: &mut Context<'_>) -> Moved {
+        let (Peer::Here(sender), Peer::Here(receiver)) = (&self.sender, &self.receiver) else {
+            return Moved::Nothing(None);
+        };
+        match splice(context, sender, receiver) {
+            Poll::Pending => Moved::Nothing(None),
+            Poll::Ready(Err(_)) => self.end(Content::Reset),
+            Poll::Ready(Ok(None)) => {
+                self.lane.is_bulk = false;
+                Moved::Something
+            }
+            Poll::Ready(Ok(Some(spliced))) if spliced.received == 0 => self.end(Content::End),
+            Poll::Ready(Ok(Some(spliced))) => {
+                self.lane.is_bulk = spliced.received >= splice::LEAST_BYTES;
+                self.count_received(spliced.received);
+                match spliced.sent {
+                    Ok(count) => self.count_sent(count),
+                    Err(error) => return self.give_up(&error),
+                }
+                if !spliced.rest.is_empty() {
+                    self.keep(spliced.rest);
+                }
+                Moved::Something
+            }
+        }
     }
 
     /// Through the toxics, or waiting for an end that takes more.
@@ -188,12 +223,16 @@ impl Step<'_> {
         let read = Pin::new(&mut **sender).poll_read(context, &mut buffer);
         let count = buffer.filled().len();
         if count > 0 {
-            self.account.received(self.direction).add(count as u64);
-            if self.direction == Direction::Downstream {
-                self.turns.answer(self.account);
-            }
+            self.count_received(count);
         }
         read.map_ok(|()| count)
+    }
+
+    fn count_received(&mut self, count: usize) {
+        self.account.received(self.direction).add(count as u64);
+        if self.direction == Direction::Downstream {
+            self.turns.answer(self.account);
+        }
     }
 
     /// Writes some; to an absent receiver all of it.
@@ -204,18 +243,22 @@ impl Step<'_> {
             Peer::Absent => return Poll::Ready(Ok(bytes.len())),
         };
         if let Poll::Ready(Ok(count)) = &written {
-            self.account.sent(self.direction).add(*count as u64);
-            if self.direction == Direction::Upstream {
-                self.turns.ask(self.account);
-            }
+            self.count_sent(*count);
         }
         written
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    fn count_sent(&mut self, count: usize) {
+        self.account.sent(self.direction).add(count as u64);
+        if self.direction == Direction::Upstream {
+            self.turns.ask(self.account);
+        }
+    }
+
+    fn keep(&mut self, bytes: Bytes) {
         self.lane.out.push(Item {
             arrived: Instant::now(),
-            content: Content::Data(Bytes::copy_from_slice(bytes)),
+            content: Content::Data(bytes),
         });
     }
 
