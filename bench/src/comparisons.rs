@@ -4,6 +4,7 @@ mod added;
 mod bodies;
 mod delay;
 mod fault;
+mod fault_connections;
 mod fields;
 mod gateway;
 mod gateway_connections;
@@ -108,6 +109,7 @@ pub const ALL: &[Comparison] = &[
     small_bodies::COMPARISON,
     two_shards::COMPARISON,
     fault::COMPARISON,
+    fault_connections::COMPARISON,
     transfer::FAULT,
     idle_connections::FAULT,
     shards::COMPARISON,

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::bench::Bench;
 use crate::figures::rounds::{Turns, interleave};
 use crate::figures::row::{Bar, Limit, Quantity, Row};
-use crate::reading::secured::read_handshakes;
+use crate::reading::secured::read_single_exchanges;
 use crate::server::Kind;
 
 pub const COMPARISON: Comparison = Comparison {
@@ -32,7 +32,7 @@ const QUANTITY: Quantity = Quantity::PerProcessor;
 fn run(bench: &Bench) -> Result<Findings, Error> {
     let name = |kind: Kind| kind.name().to_owned();
     let sides = interleave(bench, &SIDES, TURNS, name, |kind| {
-        read_handshakes(bench, kind)
+        read_single_exchanges(bench, kind)
     })?;
     let absent = |index: usize| Some((SIDES[index].name(), sides[index].absent()?));
     let row = match absent(0).or_else(|| absent(1)) {

@@ -1,5 +1,5 @@
-//! One reading of a proxy that wants clients' certificates: driven by our generator, for wrk and others cannot show any, in a time in the middle of
-//! its run. Requests are those that the upstream counted, the same for every proxy.
+//! One reading of a proxy that wants clients' certificates, or gets a connection for each exchange: driven by our generator, for wrk does neither, in a
+//! time in the middle of its run. Requests are those that the upstream counted, the same for every proxy.
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
@@ -19,7 +19,7 @@ const EACH: Duration = Duration::from_millis(3);
 pub enum Kept {
     /// As long as the run lasts, so many of them.
     Always(u32),
-    /// For one exchange, and each begins with a full handshake.
+    /// For one exchange, and over TLS each begins with a full handshake.
     Never,
 }
 
@@ -53,7 +53,7 @@ pub fn read(
 }
 
 /// Takes one of connections that carry one exchange each.
-pub fn read_handshakes(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, Error> {
+pub fn read_single_exchanges(bench: &Bench, kind: Kind) -> Result<Reading<Saturated>, Error> {
     let sides = start(bench, kind, CONNECTIONS)?;
     let driven = drive(bench, &sides, None, Kept::Never)?;
     Ok(Reading {
@@ -117,7 +117,9 @@ fn drive(
     }
     if kept == Kept::Never {
         load["connection_per"] = "exchange".into();
-        load["tls"]["resumption"] = false.into();
+        if proxy.listener.scheme() == "https" {
+            load["tls"]["resumption"] = false.into();
+        }
         // A port rests for a while behind a connection.
         load["sources"] = json!(["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]);
     }
