@@ -1,8 +1,11 @@
 //! `plimsoll fault`: a drop-in for Toxiproxy's server.
 
+mod log_level;
+
 use crate::commands::server;
 use crate::exit::{Ending, Failure};
-use crate::{clock, out, signals};
+use crate::{clock, environment, out, signals};
+use log_level::Level;
 use plimsoll_base::units;
 use plimsoll_fault::{FaultConfig, FaultError, Metrics, TOXIPROXY};
 use plimsoll_files::{Kinds, Limit};
@@ -72,21 +75,33 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let stop =
         signals::stop_on_signal().map_err(|e| Failure::Environment(format!("signals: {e}")))?;
     let seed = args.seed.map_or_else(clock::seed, i64::cast_unsigned);
-    if args.seed.is_none() {
+    let level = level();
+    if args.seed.is_none() && level <= Level::INFO {
         out::note(&format!("fault: seed {}", seed.cast_signed()));
     }
     let server = args.server;
-    let config = config(args, seed)?;
-    plimsoll_fault::run(
-        config,
-        |bound| server.ready("fault", &bound, |_| false),
-        stop,
-    )
-    .map_err(failure)?;
+    let config = config(args, seed, level)?;
+    let on_ready = |bound: Vec<_>| {
+        if server.announce || level <= Level::INFO {
+            server.ready("fault", &bound, |_| false);
+        }
+    };
+    plimsoll_fault::run(config, on_ready, stop).map_err(failure)?;
     Ok(Ending::Passed)
 }
 
-fn config(args: Args, seed: u64) -> Result<FaultConfig, Failure> {
+/// The level of `LOG_LEVEL`. One that nobody knows is told and, as in Toxiproxy, keeps nothing else from being told.
+fn level() -> Level {
+    let Some(text) = environment::variable("LOG_LEVEL") else {
+        return Level::ALL;
+    };
+    Level::parse(&text).unwrap_or_else(|| {
+        out::note(&format!("fault: unknown LOG_LEVEL value: \"{text}\""));
+        Level::ALL
+    })
+}
+
+fn config(args: Args, seed: u64, level: Level) -> Result<FaultConfig, Failure> {
     let proxies = args.config.map(|file| {
         let read = plimsoll_files::read_of(&file, Limit::DOCUMENT, Kinds::FilesAndPipes);
         let name = file.display().to_string();
@@ -109,7 +124,10 @@ fn config(args: Args, seed: u64) -> Result<FaultConfig, Failure> {
         shards: server::shards(args.shards)?,
         connections: args.connections,
         connect_timeout: args.connect_timeout,
-        log: Arc::new(out::note),
+        log: match level <= Level::WARN {
+            true => Arc::new(out::note),
+            false => Arc::new(|_| {}),
+        },
     })
 }
 
