@@ -65,6 +65,11 @@ impl Authority {
         &self.certificate
     }
 
+    /// Its own key as PEM text.
+    pub fn key(&self) -> String {
+        self.issuer.key().serialize_pem()
+    }
+
     /// A certificate for these names or addresses; the first is its subject's common name.
     pub fn issue(&self, names: &[&str]) -> Result<Issued, Error> {
         self.issued(names, |_| {}).map_err(failed)

@@ -426,7 +426,7 @@ impl<'a> Topology<'a> {
 
     /// The directory of the experiment, absolute.
     pub(crate) fn directory(&self) -> PathBuf {
-        launch::absolute(&self.experiment.directory)
+        values::absolute(&self.experiment.directory)
     }
 
     /// The process that undoes faults should this one die.

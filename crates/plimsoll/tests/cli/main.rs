@@ -8,6 +8,7 @@ mod doctor;
 mod documents;
 mod examples;
 mod failures;
+mod faults;
 mod gateway;
 mod hey;
 mod import;

@@ -2,7 +2,7 @@
 
 use super::ComponentPlaces;
 use super::address::{Addresses, MAIN};
-use super::values::{Own, Values};
+use super::values::{Own, Values, absolute};
 use crate::error::LabError;
 use crate::topology::shim::{Spec, Stdout};
 use plimsoll_base::ignored::Ignored as _;
@@ -333,10 +333,4 @@ fn make_private(dir: &Path) -> Result<(), LabError> {
         .mode(0o700)
         .create(dir)
         .map_err(LabError::storage("make the directory", dir))
-}
-
-/// Children have other working directories.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    // An empty path, the directory of a bare file name, is the current one.
-    std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
 }

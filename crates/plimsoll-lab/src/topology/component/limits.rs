@@ -1,4 +1,4 @@
-//! What a component is held to, and by which control groups it can be.
+//! Limits of components, and the control groups by which they are limited, stopped or ended.
 
 use super::Topology;
 use crate::error::LabError;

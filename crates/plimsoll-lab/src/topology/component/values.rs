@@ -122,8 +122,7 @@ impl<'a> Values<'a> {
                 Ok(Value::Plain(own.dir.display().to_string()))
             }
             Reference::ExperimentDirectory => {
-                let directory = std::path::absolute(&self.directory);
-                let directory = directory.unwrap_or_else(|_| self.directory.clone());
+                let directory = absolute(&self.directory);
                 Ok(Value::Plain(directory.display().to_string()))
             }
             Reference::Environment(name) => {
@@ -157,6 +156,12 @@ impl<'a> Values<'a> {
         self.secrets.insert(name.to_owned(), secret.clone());
         Ok(secret)
     }
+}
+
+/// Children have other working directories.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    // An empty path, the directory of a bare file name, is the current one.
+    std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

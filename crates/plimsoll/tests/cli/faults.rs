@@ -1,0 +1,391 @@
+//! Faults during a load: each is proved, healed, and undone whoever dies.
+
+use crate::processes::wait_until_nothing_runs;
+use crate::program::{Finished, Workspace, signal, within};
+use plimsoll_testbed::authority::Authority;
+use serde_json::Value;
+use std::time::Duration;
+
+/// A gateway in front of a mock.
+const GATEWAY: &str = "version: 1
+listeners: { main: { address: 127.0.0.1:0 } }
+upstreams:
+  stock: { endpoints: [\"${stock.url}\"] }
+routes:
+  - { path: /, upstream: stock }
+";
+
+/// A run of a gateway in front of a mock, with these faults.
+fn run(faults: &str, duration: &str) -> (Workspace, Finished) {
+    let workspace = written(faults, duration);
+    let finished = workspace.experiment("faults.yaml", &["--no-ui"]);
+    (workspace, finished)
+}
+
+fn written(faults: &str, duration: &str) -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("gateway.yaml", GATEWAY);
+    workspace.write(
+        "faults.yaml",
+        &format!(
+            "version: 1
+name: faults
+components:
+  stock: {{ mock: {{}} }}
+  edge: {{ gateway: {{ config: gateway.yaml }} }}
+scenario: [{{ get: /json/valid }}]
+load: {{ rate: 50/s, duration: {duration}, target: edge, timeout: 1s, connections: 200 }}
+faults:
+{faults}
+"
+        ),
+    );
+    workspace
+}
+
+/// The faults of the only arm, by name.
+fn faults(workspace: &Workspace) -> Vec<Value> {
+    let summary = workspace.json("run/summary.json");
+    let faults = summary["arms"]["main"]["faults"].as_array();
+    faults.unwrap().clone()
+}
+
+fn criterion(workspace: &Workspace) -> Value {
+    let summary = workspace.json("run/summary.json");
+    let mut rows = summary["validity"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["criterion"] == 16);
+    row.unwrap().clone()
+}
+
+#[test]
+fn faults_without_root_are_proved_and_healed() {
+    let (workspace, finished) = run(
+        "  crash: { kill: stock, at: 500ms, for: 500ms }
+  pause: { freeze: edge, at: 2s, for: 500ms }
+  slow: { link: edge -> stock, delay: 30ms, at: 3s, for: 500ms }
+  shaky: { link: edge -> stock, delay: 30ms, jitter: 10ms, at: 4s, for: 500ms }
+  narrow: { link: edge -> stock, bandwidth: 100kB, at: 5s, for: 1200ms }
+  hushed: { link: edge -> stock, silence: true, at: 7s, for: 500ms }
+  cut: { link: edge -> stock, reset: true, at: 8s, for: 500ms }
+  closed: { link: edge -> stock, refuse: true, at: 9s, for: 500ms }
+  sham: { nothing: true, at: 9s, for: 500ms }
+  theirs: { run: { inject: [touch, broken], verify: [test, -e, broken], heal: [rm, -f, broken], healed: [test, '!', -e, broken] }, at: 9s, for: 500ms }",
+        "11s",
+    );
+    // Whether the figures stand is the machine's doing.
+    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+    let faults = faults(&workspace);
+    assert_eq!(faults.len(), 10);
+    for fault in &faults {
+        assert!(fault["proved"].is_number(), "{fault}");
+        assert!(fault["healed"].is_number(), "{fault}");
+        assert!(fault["proved"].as_f64() > fault["injected"].as_f64());
+        assert!(
+            fault["callers"]["seconds"].as_f64().unwrap() > 0.0,
+            "{fault}"
+        );
+    }
+    assert_eq!(criterion(&workspace)["ok"], true);
+    let named = |name: &str| faults.iter().find(|fault| fault["name"] == name).unwrap();
+    // While nobody is behind the gateway, it answers for it.
+    let crash = named("crash");
+    assert!(crash["callers"]["failed"].as_u64() > Some(0), "{crash}");
+    let hushed = named("hushed");
+    let longest = hushed["callers"]["response_time"]["max"].as_f64();
+    assert!(longest > Some(0.3), "{hushed}");
+    let arm = &workspace.json("run/summary.json")["arms"]["main"];
+    assert!(arm["without_faults"]["good_per_s"].as_f64().unwrap() > 0.0);
+    let record = workspace.read("run/faults.jsonl");
+    assert_eq!(
+        record
+            .lines()
+            .filter(|line| line.contains("\"over\""))
+            .count(),
+        10
+    );
+    assert_eq!(
+        record
+            .lines()
+            .filter(|line| line.contains("\"close\""))
+            .count(),
+        1
+    );
+    let report = workspace.read("run/report.html");
+    assert!(report.contains("bytes do not come back within 200 ms"));
+    assert!(
+        finished
+            .stdout
+            .contains("crash: proved: no process is left"),
+        "{}",
+        finished.stdout
+    );
+    wait_until_nothing_runs(&workspace);
+}
+
+#[test]
+fn a_fault_without_effect_makes_the_run_invalid() {
+    let (workspace, finished) = run(
+        "  weak: { run: { inject: ['true'], verify: ['false'], heal: ['true'], healed: ['true'] }, at: 0s, for: 1s }",
+        "12s",
+    );
+    assert_eq!(finished.code, Some(4), "{finished:?}");
+    let row = criterion(&workspace);
+    assert_eq!(
+        (&row["ok"], &row["value"]),
+        (&false.into(), &1.0.into()),
+        "{row}"
+    );
+    assert!(
+        finished.stdout.contains("Not proved: `weak`: `verify`"),
+        "{}",
+        finished.stdout
+    );
+    assert!(faults(&workspace)[0]["proved"].is_null());
+}
+
+#[test]
+fn a_fault_that_does_not_heal_ends_the_run_and_names_the_remedy() {
+    let (workspace, finished) = run(
+        "  stuck: { run: { inject: ['true'], verify: ['true'], heal: ['false'], healed: ['true'] }, at: 0s, for: 300ms }",
+        "20s",
+    );
+    let finished = finished.ended_with(5);
+    assert!(
+        finished
+            .stderr
+            .contains("fault `stuck` is not healed: `heal`: false"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("plimsoll heal run"),
+        "{}",
+        finished.stderr
+    );
+    // Measured until then.
+    assert!(workspace.json("run/summary.json")["arms"]["main"]["sent"].as_u64() > Some(0));
+    workspace
+        .run(&["heal", "run"])
+        .ended_with(5)
+        .saying("fault `stuck`: false");
+}
+
+#[test]
+fn killing_the_lab_has_its_warden_undo_what_is_open() {
+    let workspace = written(
+        "  theirs: { run: { inject: [touch, broken], verify: [test, -e, broken], heal: [rm, -f, broken], healed: [test, '!', -e, broken] }, at: 0s, for: 50s }
+  pause: { freeze: stock, at: 0s, for: 50s }",
+        "60s",
+    );
+    let args = ["run", "faults.yaml", "--out", "run", "--no-ui"];
+    let mut lab = workspace
+        .command(&args)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let broken = workspace.path().join("broken");
+    let patience = Duration::from_secs(20);
+    let frozen = || {
+        std::fs::read_to_string(workspace.path().join("run/events.jsonl"))
+            .is_ok_and(|events| events.contains("stand still"))
+    };
+    assert!(within(patience, || broken.exists() && frozen()));
+    signal(lab.id(), "KILL");
+    lab.wait().unwrap();
+    assert!(
+        within(patience, || !broken.exists()),
+        "the warden has undone it"
+    );
+    wait_until_nothing_runs(&workspace);
+    // What the record says is open is undone again, without harm.
+    workspace
+        .run(&["heal", "run"])
+        .ended_with(0)
+        .saying("healed: theirs");
+}
+
+/// Answers over TLS, and reads its certificate anew on SIGHUP.
+const SECURED: &str = "import http.server, signal, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+load = lambda *_: context.load_cert_chain('server.pem', 'server.key')
+load()
+signal.signal(signal.SIGHUP, load)
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+";
+
+/// A server over TLS whose certificate is replaced, and that certificate.
+fn secured(server: &str, flaw: &str, lasts: &str) -> (Workspace, String) {
+    let workspace = Workspace::new();
+    let authority = Authority::new().unwrap();
+    let issued = authority.issue(&["localhost", "127.0.0.1"]).unwrap();
+    for (name, text) in [
+        ("ca.pem", authority.certificate()),
+        ("ca.key", &authority.key()),
+        ("server.pem", &issued.certificate),
+        ("server.key", &issued.key),
+        ("server.py", SECURED),
+    ] {
+        workspace.write(name, text);
+    }
+    workspace.write(
+        "gateway.yaml",
+        "version: 1
+listeners:
+  main: { address: 127.0.0.1:0, tls: { certificate: \"${experiment.dir}/server.pem\", key: \"${experiment.dir}/server.key\" } }
+upstreams:
+  stock: { endpoints: [\"${stock.url}\"] }
+routes:
+  - { path: /, upstream: stock }
+",
+    );
+    workspace.write(
+        "faults.yaml",
+        &format!(
+            "version: 1
+name: faults
+components:
+  stock: {{ mock: {{}} }}
+  edge: {server}
+scenario: [{{ get: /json/valid }}]
+load: {{ rate: 20/s, duration: 55s, target: edge, connections: 20, connection_per: exchange, tls: {{ ca: ca.pem }} }}
+faults:
+  cert: {{ certificate: edge, file: server.pem, as: {flaw}, authority: ca.pem, authority_key: ca.key, reload: HUP, at: 500ms, for: {lasts} }}
+"
+        ),
+    );
+    (workspace, issued.certificate)
+}
+
+const PYTHON: &str = "{ command: [python3, server.py, '${self.port}'] }";
+
+#[test]
+fn certificates_that_clients_refuse_come_and_go() {
+    for (flaw, objection) in [
+        ("expired", "expired"),
+        ("not_yet_valid", "not valid yet"),
+        ("wrong_name", "not valid for name"),
+        ("unknown_issuer", "UnknownIssuer"),
+    ] {
+        let (workspace, certificate) = secured(PYTHON, flaw, "1s");
+        let finished =
+            workspace.experiment("faults.yaml", &["--no-ui", "--set", "load.duration=3s"]);
+        assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+        let fault = &faults(&workspace)[0];
+        assert!(
+            fault["proved"].is_number() && fault["healed"].is_number(),
+            "{fault}"
+        );
+        let effect = fault["effect"].as_str().unwrap();
+        assert!(effect.contains(objection), "{flaw}: {effect}");
+        let arm = &workspace.json("run/summary.json")["arms"]["main"];
+        let refused = &arm["reasons"]["tls_failed"];
+        let refused = refused
+            .as_object()
+            .is_some_and(|reasons| !reasons.is_empty());
+        assert!(refused, "{flaw}: {arm}");
+        assert_eq!(workspace.read("server.pem"), certificate);
+        assert!(!workspace.path().join(".server.pem.set-aside").exists());
+    }
+}
+
+#[test]
+fn a_server_that_does_not_take_the_certificate_is_no_proof() {
+    // Our gateway keeps the old one.
+    let gateway = "{ gateway: { config: gateway.yaml } }";
+    let (workspace, certificate) = secured(gateway, "expired", "1s");
+    let finished = workspace.experiment("faults.yaml", &["--no-ui", "--set", "load.duration=13s"]);
+    assert_eq!(finished.code, Some(4), "{finished:?}");
+    let fault = &faults(&workspace)[0];
+    assert!(
+        fault["proved"].is_null() && fault["healed"].is_number(),
+        "{fault}"
+    );
+    assert_eq!(workspace.read("server.pem"), certificate);
+}
+
+#[test]
+fn a_certificate_is_put_back_when_the_lab_is_killed() {
+    let (workspace, certificate) = secured(PYTHON, "expired", "50s");
+    let args = ["run", "faults.yaml", "--out", "run", "--no-ui"];
+    let mut lab = workspace
+        .command(&args)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let aside = workspace.path().join(".server.pem.set-aside");
+    let patience = Duration::from_secs(20);
+    assert!(within(patience, || aside.exists()));
+    signal(lab.id(), "KILL");
+    lab.wait().unwrap();
+    assert!(within(patience, || workspace.read("server.pem")
+        == certificate
+        && !aside.exists()));
+    wait_until_nothing_runs(&workspace);
+}
+
+#[test]
+#[ignore = "needs root, control groups and libfaketime: run scripts/test"]
+fn limits_and_clocks_are_proved_by_what_they_do() {
+    let workspace = Workspace::new();
+    // A server with work to do, that dates its answers and takes memory when it is told to.
+    workspace.write(
+        "server.py",
+        "import http.server, sys
+kept = []
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        sum(range(40000))
+        if self.path == '/eat':
+            kept.append(bytearray(1 << 20))
+        self.send_response(200)
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+",
+    );
+    workspace.write(
+        "faults.yaml",
+        "version: 1
+name: faults
+components:
+  busy: { command: [python3, server.py, '${self.port}'], ready: { http: / } }
+  hungry: { command: [python3, server.py, '${self.port}'], ready: { http: / } }
+arms:
+  busy: { target: busy, scenario: [{ get: / }] }
+  hungry: { target: hungry, scenario: [{ get: /eat }] }
+scenario: [{ get: / }]
+load: { rate: 20/s, duration: 8s, connections: 200, timeout: 1s }
+faults:
+  starved: { cpu: busy, cores: 0.02, at: 500ms, for: 1s, arms: [busy] }
+  ahead: { clock: busy, by: 1h, at: 5s, for: 1s, arms: [busy] }
+  tight: { memory: hungry, limit: 80MiB, at: 500ms, for: 6s, arms: [hungry] }
+",
+    );
+    let finished = workspace.experiment("faults.yaml", &["--no-ui"]);
+    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+    let summary = workspace.json("run/summary.json");
+    let of = |arm: &str| summary["arms"][arm]["faults"].as_array().unwrap().clone();
+    let all = [of("busy"), of("hungry")].concat();
+    assert_eq!(all.len(), 3);
+    for fault in &all {
+        assert!(
+            fault["proved"].is_number() && fault["healed"].is_number(),
+            "{fault}"
+        );
+    }
+    let tight = &of("hungry")[0];
+    assert_eq!(tight["heal"], "it was started anew and is ready", "{tight}");
+}
