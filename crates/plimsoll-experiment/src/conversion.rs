@@ -106,6 +106,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         });
     let arms = arm::convert_all(loader, &wire, &components);
     let arm_names = arm::names(&wire);
+    let network = topology::network::convert(loader, wire.network.as_ref(), &components);
     let order = topology::check(loader, &components, &component_names);
     let warmup = wire.load.warmup.map(|warmup| *warmup);
     let method = method::convert(loader, wire.method.as_ref(), &arm_names, warmup);
@@ -144,6 +145,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         method,
         faults,
         thresholds,
+        network,
         hosts: connections::hosts(loader, wire.hosts.as_ref()),
         ranges: report::ranges(loader, wire.report.as_ref()),
         inputs: loader.inputs(),

@@ -47,6 +47,7 @@ pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use target::TargetRef;
 pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};
 pub use topology::Link;
+pub use topology::{CLIENT, Network};
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -74,6 +75,8 @@ pub struct Experiment {
     pub components: Vec<Component>,
     /// Indices into `components`: whatever a component refers to comes before it.
     pub start_order: Vec<usize>,
+    /// The network whose hosts components run on.
+    pub network: Option<Network>,
     /// Addresses of hosts, by name, in place of what their names resolve to.
     pub hosts: BTreeMap<String, IpAddr>,
     /// For each component, the indices of those that it refers to.

@@ -1,6 +1,8 @@
-//! References between components: that their targets exist, in which order they can start, and that no two claim one port.
+//! References between components: that their targets exist, in which order they can start, and that no two claim one port. The hosts on which
+//! they run.
 
 pub(crate) mod link;
+pub(super) mod network;
 mod ports;
 mod start_order;
 
@@ -11,6 +13,7 @@ use super::loader::{Loader, Use};
 use super::template::{Field, Reference};
 
 pub use link::Link;
+pub use network::{CLIENT, Network};
 pub(super) use start_order::Order;
 
 /// Checks every reference and port; gives the order in which components start.

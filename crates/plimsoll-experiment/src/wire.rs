@@ -7,6 +7,7 @@ mod connections;
 mod fault;
 mod load;
 mod method;
+mod network;
 mod probe;
 mod report;
 mod scenario;
@@ -25,6 +26,7 @@ pub use method::{
     CapacityWire, CompareWire, LevelOrderWire, LevelsWire, LinksWire, MeasureWire,
     MethodMappingWire, MethodWire, ObjectiveWire, SensitivityWire, ThresholdWire,
 };
+pub use network::NetworkWire;
 pub use probe::{ExporterWire, ProbeWayWire, ProbeWire};
 pub use report::ReportWire;
 pub use scenario::{
@@ -72,6 +74,9 @@ pub struct ExperimentWire {
     /// Where the load generator runs and how many shards it has.
     #[deserr(default)]
     pub generator: Option<GeneratorWire>,
+    /// Hosts for components, in zones. Needs root.
+    #[deserr(default)]
+    pub network: Option<NetworkWire>,
     /// Addresses of hosts, by name, in place of what their names resolve to.
     #[deserr(default)]
     pub hosts: Option<Entries<String>>,

@@ -30,6 +30,8 @@ pub struct Command {
     pub listeners: Vec<Listener>,
     /// Whether arms that lead to it are left out where its program is not on this host.
     pub optional: bool,
+    /// The size in bytes of its directory, which is then a file system of its own.
+    pub disk: Option<u64>,
 }
 
 /// A file that is written into a component's directory.
@@ -71,6 +73,8 @@ pub enum Listen {
 }
 
 const READY_WITHIN: Duration = Duration::from_secs(10);
+/// The least that a file system is worth making for.
+const SMALLEST_DISK: u64 = 64 * 1024;
 
 pub(super) fn convert(
     loader: &mut Loader<'_>,
@@ -104,6 +108,7 @@ pub(super) fn convert(
         ready_within,
         listeners: listeners(loader, wire.listeners.as_ref(), &at.key("listeners")),
         optional: wire.optional.unwrap_or(false),
+        disk: disk(loader, wire, &at.key("disk")),
     }
 }
 
@@ -161,6 +166,17 @@ fn rendered_files(
         });
     }
     files
+}
+
+fn disk(loader: &mut Loader<'_>, wire: &ComponentWire, at: &Pointer) -> Option<u64> {
+    let bytes = *wire.disk?;
+    if bytes < SMALLEST_DISK {
+        loader.refuse(
+            at,
+            "is too small for a file system: write `64KiB` or more, such as `64MiB`",
+        );
+    }
+    Some(bytes)
 }
 
 fn readiness(

@@ -98,6 +98,7 @@ fn refuse_foreign_keys(loader: &mut Loader<'_>, wire: &ComponentWire, kind: &str
         ("env", wire.env.is_some(), "command"),
         ("ready", wire.ready.is_some(), "command"),
         ("listeners", wire.listeners.is_some(), "command"),
+        ("disk", wire.disk.is_some(), "command"),
         ("optional", wire.optional.is_some(), "command"),
         ("probe", wire.probe.is_some(), "external"),
     ];

@@ -14,6 +14,8 @@ pub struct Placement {
     pub cpus: Vec<u32>,
     /// Most CPU time it may use.
     pub cpu_quota: Option<CpuQuota>,
+    /// The host of the network on which it runs; there is one exactly where there is a network.
+    pub host: Option<String>,
 }
 
 /// A limit on CPU time.
@@ -67,6 +69,7 @@ pub(super) fn convert(
 ) -> Placement {
     if is_external {
         for (key, written) in [
+            ("host", wire.host.is_some()),
             ("cpus", wire.cpus.is_some()),
             ("cpu_quota", wire.cpu_quota.is_some()),
             ("cpu_period", wire.cpu_period.is_some()),
@@ -83,6 +86,7 @@ pub(super) fn convert(
     Placement {
         cpus: cpus(loader, wire.cpus.as_deref(), &at.key("cpus")),
         cpu_quota: quota(loader, wire, at),
+        host: wire.host.clone(),
     }
 }
 

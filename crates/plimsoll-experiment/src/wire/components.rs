@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use deserr::{
     DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content,
 };
-use plimsoll_base::document::{DurationText, Entries, Text};
+use plimsoll_base::document::{BytesText, DurationText, Entries, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::probe::ProbeWire;
@@ -49,6 +49,12 @@ pub struct ComponentWire {
     /// Of `external`: how its resources are watched. Default: `none`, and then no verdict says anything of it.
     #[deserr(default)]
     pub probe: Option<ProbeWire>,
+    /// With a `network`: the host on which it runs.
+    #[deserr(default)]
+    pub host: Option<String>,
+    /// Of `command`: its directory, `${self.dir}`, is a file system in memory of this size, such as `64MiB`. Needs root.
+    #[deserr(default)]
+    pub disk: Option<BytesText>,
     /// Processors that it is pinned to, by number from 0.
     #[deserr(default)]
     pub cpus: Option<Vec<u32>>,
