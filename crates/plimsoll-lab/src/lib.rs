@@ -41,4 +41,4 @@ pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress}
 pub use record::rundir;
 pub use record::rundir::{heal, load as load_run, load_summary, trials as load_trials};
 pub use run::{RunOutcome, run};
-pub use topology::{shim, warden};
+pub use topology::{disk, network, shim, warden};

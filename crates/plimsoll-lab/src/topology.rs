@@ -3,8 +3,11 @@
 pub(crate) mod cgroup;
 pub(crate) mod child;
 pub(crate) mod component;
+pub mod disk;
 pub(crate) mod generator;
 mod http_get;
+mod namespace;
+pub mod network;
 mod peers;
 pub(crate) mod probe;
 pub(crate) mod process_tree;

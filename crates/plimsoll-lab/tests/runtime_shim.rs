@@ -276,6 +276,8 @@ fn sh(script: &str) -> Spec {
         dir: None,
         cpus: Vec::new(),
         cgroups: Vec::new(),
+        host: None,
+        disk: None,
         scratch: None,
         stdin_line: None,
         stdout: Stdout::Inherit,

@@ -45,6 +45,8 @@ enum Command {
     Shim,
     #[command(hide = true)]
     Warden,
+    #[command(hide = true)]
+    Hold,
 }
 
 /// Parses the arguments, runs the subcommand, prints its failure and gives the exit code.
@@ -71,6 +73,7 @@ pub fn run() -> ExitCode {
         Command::Generator => generator::run(),
         Command::Shim => return shim::run(),
         Command::Warden => warden::run(),
+        Command::Hold => return shim::hold(),
     };
     if let Err(failure) = &result {
         out::note(&format!("error: {failure}"));

@@ -126,6 +126,14 @@ impl Child {
         Exit::of(status.ok())
     }
 
+    /// Writes a line to the child's standard input.
+    ///
+    /// # Errors
+    /// The pipe's error: the shim has ended.
+    pub async fn say(&mut self, line: String) -> std::io::Result<()> {
+        self.command(&Command::Line(line)).await
+    }
+
     /// Closes the child's standard input.
     ///
     /// # Errors

@@ -55,6 +55,8 @@ impl Generator {
             dir: None,
             cpus: spec.cpus,
             cgroups: Vec::new(),
+            host: None,
+            disk: None,
             scratch: None,
             stdin_line: Some(line),
             stdout: Stdout::Inherit,

@@ -6,13 +6,15 @@
 //! when it counts as ready and what it prints are the lab's business (`child`).
 
 mod cgroup;
+mod disk;
 mod filter;
 mod lines;
 mod reaper;
 mod spec;
 
-pub use spec::{Cgroup, Command, Failure, Report, Spec, Stdout};
+pub use spec::{Cgroup, Command, Disk, Failure, Report, Spec, Stdout};
 
+use super::namespace;
 use filter::Filter;
 use lines::Lines;
 use plimsoll_base::ignored::Ignored as _;
@@ -101,6 +103,12 @@ impl Supervised {
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
         let cgroups = spec.cgroups.iter().map(cgroup::Made::join);
         let cgroups = cgroups.collect::<Result<Vec<_>, _>>()?;
+        if let Some(host) = spec.host {
+            namespace::join(host).map_err(Failure::setup("enter its host"))?;
+        }
+        if let Some(disk) = &spec.disk {
+            disk::mount(disk).map_err(Failure::setup("give it a disk"))?;
+        }
         let mut filters = Vec::new();
         let mut child = command(spec, &mut filters)?
             .spawn()
@@ -177,6 +185,11 @@ impl Supervised {
 
     fn obey(&mut self, command: Command) -> io::Result<()> {
         match command {
+            Command::Line(line) => {
+                if let Some(stdin) = &mut self.stdin {
+                    writeln!(stdin, "{line}").ignored("a child that does not read its input ends");
+                }
+            }
             Command::CloseStdin => self.stdin = None,
             Command::Stop { grace_ms } => {
                 self.stdin = None;

@@ -21,6 +21,12 @@ pub struct Spec {
     pub cpus: Vec<usize>,
     /// The control groups that are made for it. The shim itself is in none: what stops or ends a whole group leaves it alone.
     pub cgroups: Vec<Cgroup>,
+    /// The process whose namespaces it joins before the child starts: those of its host.
+    #[serde(default)]
+    pub host: Option<u32>,
+    /// A directory that is a file system of its own for it alone.
+    #[serde(default)]
+    pub disk: Option<Disk>,
     /// A directory that is removed when the lab has ended without doing so, with its parent if that is then empty.
     pub scratch: Option<PathBuf>,
     /// A line written to its standard input, which then stays open until a command closes it.
@@ -55,10 +61,22 @@ pub struct Cgroup {
     pub leave_to: PathBuf,
 }
 
+/// A file system in memory that exists as long as the child; only processes below its shim see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// The directory; files that are in it before are in it after.
+    pub dir: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// Command of the lab to a running shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
+    /// Write this line to the child's standard input.
+    Line(String),
     /// Close the child's standard input and leave it running.
     CloseStdin,
     /// Close its standard input, send SIGTERM, and kill everything when it still runs after the grace.

@@ -1,4 +1,5 @@
-//! `plimsoll shim` (hidden): stands between the lab and one child.
+//! `plimsoll shim` and `plimsoll hold` (both hidden): the one stands between the lab and one child, the other is such a child and holds the
+//! namespaces of a host.
 
 use std::io;
 use std::process::ExitCode;
@@ -7,4 +8,11 @@ use std::process::ExitCode;
 #[must_use]
 pub fn run() -> ExitCode {
     ExitCode::from(plimsoll_lab::shim::run_shim(io::stdin(), io::stderr()))
+}
+
+/// Makes the namespaces that standard input asks for, and holds them until it closes.
+#[must_use]
+pub fn hold() -> ExitCode {
+    let orders = io::stdin().lock();
+    ExitCode::from(plimsoll_lab::network::run_hold(orders, io::stdout()))
 }

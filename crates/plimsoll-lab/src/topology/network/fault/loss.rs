@@ -1,0 +1,85 @@
+//! Loss: a share of all packets of IP, chosen by the kernel at random.
+//!
+//! Its proof is a count: so many datagrams are lost as 99.9 in 100 counts of a binomial distribution with that share.
+
+use super::super::Network;
+use super::super::probe;
+use super::{FaultError, LinkFault, not_proved};
+use statrs::distribution::{Binomial, DiscreteCDF as _};
+
+/// Datagrams that are counted.
+const DATAGRAMS: u32 = 400;
+/// The probability of a count beyond each end of the interval.
+const BEYOND: f64 = 0.0005;
+/// Parts of a share.
+const PARTS: f64 = 10_000.0;
+
+pub(super) fn chains(fault: &LinkFault, share: f64) -> String {
+    let parts = (share * PARTS).round();
+    fault.forward(&format!(
+        "ether type ip numgen random mod {PARTS} < {parts} counter drop"
+    ))
+}
+
+pub(super) async fn prove(
+    fault: &LinkFault,
+    network: &Network,
+    share: f64,
+) -> Result<String, FaultError> {
+    let (from, to) = fault.ends(network)?;
+    let lost = DATAGRAMS - probe::datagrams(&from, &to, DATAGRAMS).await?;
+    let (least, most) =
+        interval(share).ok_or_else(|| not_proved(format!("a share of {share} is none")))?;
+    let seen = format!("of {DATAGRAMS} datagrams {lost} were lost, where {least} to {most} can be");
+    match (least..=most).contains(&u64::from(lost)) {
+        true => Ok(seen),
+        false => Err(not_proved(seen)),
+    }
+}
+
+pub(super) async fn prove_healed(
+    fault: &LinkFault,
+    network: &Network,
+) -> Result<String, FaultError> {
+    let (from, to) = fault.ends(network)?;
+    match DATAGRAMS - probe::datagrams(&from, &to, DATAGRAMS).await? {
+        0 => Ok(format!("of {DATAGRAMS} datagrams none was lost")),
+        lost => Err(not_proved(format!(
+            "of {DATAGRAMS} datagrams {lost} were lost"
+        ))),
+    }
+}
+
+/// The counts between which 99.9 % lie.
+fn interval(share: f64) -> Option<(u64, u64)> {
+    let counts = Binomial::new(share, DATAGRAMS.into()).ok()?;
+    Some((counts.inverse_cdf(BEYOND), counts.inverse_cdf(1.0 - BEYOND)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::fault;
+    use super::super::{Direction, LinkFaultKind};
+    use super::*;
+
+    /// Quantiles as `qbinom` of R has them, summed by another program.
+    #[test]
+    fn intervals() {
+        for (share, expected) in [
+            (0.01, (0, 12)),
+            (0.1, (22, 61)),
+            (0.5, (167, 233)),
+            (1.0, (400, 400)),
+        ] {
+            assert_eq!(interval(share), Some(expected), "{share}");
+        }
+    }
+
+    #[test]
+    fn a_rule_of_ten_thousandths() {
+        let kind = LinkFaultKind::Loss(0.125);
+        let chains = chains(&fault(kind, Direction::OneWay), 0.125);
+        let rule = "ether type ip numgen random mod 10000 < 1250 counter drop";
+        assert!(chains.contains(rule), "{chains}");
+    }
+}

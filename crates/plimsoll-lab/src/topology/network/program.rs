@@ -1,0 +1,67 @@
+//! The two programs that set up a namespace, `ip` and `nft`. Each reads commands from its standard input; no shell is between.
+
+use crate::topology::namespace::NetworkNamespace;
+use std::io::{self, Write as _};
+use std::process::{Command, Stdio};
+
+/// A program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Program {
+    /// `ip` (iproute2).
+    Ip,
+    /// `nft` (nftables).
+    Nft,
+    /// `nft`, to list this table in JSON (libnftables-json(5)): its family and name.
+    NftList([String; 2]),
+}
+
+impl Program {
+    fn command(&self) -> Command {
+        let (name, arguments): (_, &[&str]) = match self {
+            Self::Ip => ("ip", &["-batch", "-"]),
+            Self::Nft => ("nft", &["-f", "-"]),
+            Self::NftList([family, name]) => ("nft", &["-j", "list", "table", family, name]),
+        };
+        let mut command = Command::new(name);
+        command.args(arguments);
+        command
+    }
+
+    /// Hands it commands and gives what it says. Blocks.
+    ///
+    /// # Errors
+    /// That it is not installed, or its complaint.
+    pub(super) fn run(&self, commands: &str) -> io::Result<String> {
+        let mut child = self
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        // One that complains before it has read everything says why.
+        let written = child
+            .stdin
+            .take()
+            .map(|mut stdin| stdin.write_all(commands.as_bytes()));
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let line = complaint.lines().next().unwrap_or("it failed").to_owned();
+            return Err(io::Error::other(line));
+        }
+        written.transpose()?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Hands it commands inside a namespace.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(super) async fn inside(
+        self,
+        namespace: &NetworkNamespace,
+        commands: String,
+    ) -> io::Result<String> {
+        namespace.inside(move || self.run(&commands)).await
+    }
+}
