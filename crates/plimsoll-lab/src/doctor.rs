@@ -10,6 +10,7 @@ mod cgroup;
 mod clock;
 mod descriptors;
 mod directories;
+mod hosts;
 mod namespaces;
 mod packet_filter;
 mod ports;
@@ -105,6 +106,7 @@ pub fn look() -> Vec<Fact> {
         cgroup::look(),
         namespaces::look(),
         packet_filter::look(),
+        hosts::look(),
     ]);
     facts
 }

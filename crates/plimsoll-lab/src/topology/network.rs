@@ -14,7 +14,7 @@ mod program;
 mod resolver;
 
 pub use check::{Missing, check};
-pub use fault::{Direction, FaultError, LinkFault, LinkFaultKind, NameFault, Proof};
+pub use fault::{Direction, FaultError, LinkFault, LinkFaultKind, NameFault, PowerFault, Proof};
 pub use hold::run_hold;
 pub use layout::Layout;
 pub use probe::{Answer, Connection};
@@ -26,6 +26,7 @@ use holder::Holder;
 use indexmap::IndexMap;
 use layout::Plug;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_experiment::CLIENT;
 use probe::End;
 use program::Program;
 use std::fs::{self, DirBuilder};
@@ -234,11 +235,14 @@ impl Network {
     }
 
     fn end(&self, host: &str) -> io::Result<End> {
-        let address = self.layout.address(host).ok_or_else(|| no_power(host))?;
         Ok(End {
             namespace: self.host(host)?.network().clone(),
-            address,
+            address: self.address(host)?,
         })
+    }
+
+    fn address(&self, host: &str) -> io::Result<Ipv4Addr> {
+        self.layout.address(host).ok_or_else(|| no_power(host))
     }
 
     /// Hands commands to a program inside the switch.

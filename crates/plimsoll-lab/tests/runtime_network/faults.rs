@@ -40,6 +40,7 @@ fn each_fault_of_packets_is_proved_and_healed() {
             LinkFaultKind::SynBlackhole,
             LinkFaultKind::Reset,
             LinkFaultKind::Loss(0.2),
+            LinkFaultKind::Loss(0.001),
         ] {
             for direction in [Direction::Both, Direction::OneWay] {
                 let fault = fault(kind, direction);

@@ -2,7 +2,7 @@
 
 use crate::stage::{Program, Stage, block_on, executable, sh, start};
 use plimsoll_lab::disk::ComponentDisk;
-use plimsoll_lab::network::{Connection, Network};
+use plimsoll_lab::network::{Connection, Network, PowerFault};
 use plimsoll_lab::shim::{Disk, Spec};
 use std::collections::BTreeSet;
 use std::fs;
@@ -142,28 +142,28 @@ fn a_host_without_power_is_silent_and_begins_anew() {
         let (server, address) = stage.server("db-a");
         let mut connection = connect(&stage.network, address).await;
         assert_eq!(exchange(&mut connection).await, "ping");
-        stage.network.unplug("db-a").await.unwrap();
-        let silent = stage.network.reach("app-a", "db-a").await.unwrap();
-        assert_eq!(silent, Connection::Silence);
+        let power = PowerFault {
+            host: "db-a".to_owned(),
+        };
+        power.check(&stage.network).await.unwrap();
+        assert!(power.prove(&stage.network).await.is_err(), "it has power");
+        power.unplug(&stage.network).await.unwrap();
+        power.prove(&stage.network).await.unwrap();
         server.end();
-        stage.network.power_off("db-a").await;
+        power.power_off(&mut stage.network).await;
         assert_eq!(stage.network.holder("db-a"), None);
+        power.prove(&stage.network).await.unwrap();
         // Nothing told the client that the server is gone.
         let mut answer = [0; 4];
         let told = connection.read(&mut answer);
         let told = tokio::time::timeout(Duration::from_millis(200), told).await;
         assert!(told.is_err(), "{told:?}");
-        stage.network.power_on("db-a").await.unwrap();
-        let made = stage.network.reach("app-a", "db-a").await.unwrap();
-        assert_eq!(made, Connection::Made);
+        power.heal(&mut stage.network).await.unwrap();
+        power.prove_healed(&stage.network).await.unwrap();
         // A machine that began anew knows no connection from before.
         connection.write_all(b"ping").await.unwrap();
         let reset = connection.read(&mut [0; 4]).await.unwrap_err();
         assert_eq!(reset.kind(), std::io::ErrorKind::ConnectionReset);
-        stage.network.unplug("db-b").await.unwrap();
-        stage.network.plug_in("db-b").await.unwrap();
-        let made = stage.network.reach("app-a", "db-b").await.unwrap();
-        assert_eq!(made, Connection::Made);
         stage.network.stop().await;
     });
 }

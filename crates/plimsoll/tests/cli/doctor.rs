@@ -46,6 +46,7 @@ fn it_says_what_this_host_allows() {
         "control groups",
         "namespaces",
         "nft",
+        "hosts",
         "ceiling",
     ] {
         assert!(

@@ -6,10 +6,12 @@
 mod loss;
 mod name;
 mod partition;
+mod power;
 mod reset;
 mod syn_blackhole;
 
 pub use name::NameFault;
+pub use power::PowerFault;
 
 use super::probe::{self, Connection};
 use super::program::Program;
@@ -21,7 +23,9 @@ use tokio::time::{Instant, sleep};
 
 /// How long a network may take to be well again. A question for a link-layer address that went unanswered is repeated after a second.
 const HEALED_WITHIN: Duration = Duration::from_secs(10);
-/// Between two looks whether it is.
+/// How long an effect may take to be seen: a machine that stalls makes silence of an answer.
+const PROVED_WITHIN: Duration = Duration::from_secs(1);
+/// Between two looks.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// A fault of the packets between two sets of hosts.
@@ -96,7 +100,8 @@ impl LinkFault {
     /// # Errors
     /// [`FaultError::NotProved`] when hosts do not reach each other as it is.
     pub async fn check(&self, network: &Network) -> Result<(), FaultError> {
-        self.expect(network, &Connection::Made).await.map(drop)
+        let look = async || self.expect(network, &Connection::Made).await;
+        until(HEALED_WITHIN, look).await.map(drop)
     }
 
     /// Injects it.
@@ -120,12 +125,18 @@ impl LinkFault {
     /// # Errors
     /// [`FaultError::NotProved`] for what hosts saw instead.
     pub async fn prove(&self, network: &Network) -> Result<Proof, FaultError> {
-        let seen = match self.kind {
-            LinkFaultKind::Partition => partition::prove(self, network).await?,
-            LinkFaultKind::SynBlackhole => syn_blackhole::prove(self, network).await?,
-            LinkFaultKind::Reset => self.expect(network, &Connection::Refused).await?,
-            LinkFaultKind::Loss(share) => loss::prove(self, network, share).await?,
+        let look = async || match self.kind {
+            LinkFaultKind::Partition => partition::prove(self, network).await,
+            LinkFaultKind::SynBlackhole => syn_blackhole::prove(self, network).await,
+            LinkFaultKind::Reset => self.expect(network, &Connection::Refused).await,
+            LinkFaultKind::Loss(share) => loss::prove(self, network, share).await,
         };
+        let within = match self.kind {
+            // Who counts again and again finds any share in the end.
+            LinkFaultKind::Loss(_) => Duration::ZERO,
+            _ => PROVED_WITHIN,
+        };
+        let seen = until(within, look).await?;
         let hit = self.packets(network).await?;
         match hit {
             0 => Err(not_proved(format!("{seen}, but its rules met no packet"))),
@@ -150,18 +161,11 @@ impl LinkFault {
     /// # Errors
     /// [`FaultError::NotProved`] for what is not.
     pub async fn prove_healed(&self, network: &Network) -> Result<Proof, FaultError> {
-        let deadline = Instant::now() + HEALED_WITHIN;
-        loop {
-            let seen = match self.kind {
-                LinkFaultKind::Loss(_) => loss::prove_healed(self, network).await,
-                _ => self.expect(network, &Connection::Made).await,
-            };
-            match seen {
-                Ok(seen) => return Ok(Proof(seen)),
-                Err(error) if Instant::now() > deadline => return Err(error),
-                Err(_) => sleep(AGAIN_AFTER).await,
-            }
-        }
+        let look = async || match self.kind {
+            LinkFaultKind::Loss(_) => loss::prove_healed(self, network).await,
+            _ => self.expect(network, &Connection::Made).await,
+        };
+        until(HEALED_WITHIN, look).await.map(Proof)
     }
 
     /// The family of its table. Resets leave through the port by which a packet came, which in a switch `netdev` alone can do.
@@ -246,6 +250,20 @@ impl LinkFault {
         let listed = network.in_switch(list, String::new()).await?;
         let listed: serde_json::Value = serde_json::from_str(&listed)?;
         Ok(counted(&listed))
+    }
+}
+
+/// Looks until it sees what it should, for as long as that may take; once at least.
+async fn until<T>(
+    within: Duration,
+    look: impl AsyncFn() -> Result<T, FaultError>,
+) -> Result<T, FaultError> {
+    let deadline = Instant::now() + within;
+    loop {
+        match look().await {
+            Err(FaultError::NotProved(_)) if Instant::now() < deadline => sleep(AGAIN_AFTER).await,
+            seen => return seen,
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
+/// A port at which nobody listens: a host that lives refuses.
+const NOBODY: u16 = 1;
 /// How long silence lasts until it counts as such. Between namespaces an answer takes less than a millisecond.
 const SILENCE: Duration = Duration::from_millis(500);
 /// How many datagrams are under way at most: a socket's buffer holds some hundreds of them.
@@ -56,6 +58,16 @@ pub(super) async fn connect(from: &End, to: &End) -> io::Result<Connection> {
         .inside(move || Ok(TcpStream::connect_timeout(&there, SILENCE)))
         .await?;
     drop(listener);
+    Ok(outcome(attempt.map(drop)))
+}
+
+/// Tries to connect a host with an address, behind which there may be nobody.
+pub(super) async fn knock(from: &End, to: Ipv4Addr) -> io::Result<Connection> {
+    let there = SocketAddr::from((to, NOBODY));
+    let attempt = from
+        .namespace
+        .inside(move || Ok(TcpStream::connect_timeout(&there, SILENCE)))
+        .await?;
     Ok(outcome(attempt.map(drop)))
 }
 

@@ -1,14 +1,17 @@
 //! Loss: a share of all packets of IP, chosen by the kernel at random.
 //!
-//! Its proof is a count: so many datagrams are lost as 99.9 in 100 counts of a binomial distribution with that share.
+//! Its proof is a count: so many datagrams are lost as 99.9 in 100 counts of a binomial distribution with that share. There are so many of them
+//! that none is lost less often than that: without the fault, there is no proof.
 
 use super::super::Network;
 use super::super::probe;
 use super::{FaultError, LinkFault, not_proved};
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
-/// Datagrams that are counted.
+/// Datagrams that are counted at least.
 const DATAGRAMS: u32 = 400;
+/// Losses that are expected at least: with fewer than 7.6, as many as [`BEYOND`] of all counts are 0.
+const LOSSES: f64 = 8.0;
 /// The probability of a count beyond each end of the interval.
 const BEYOND: f64 = 0.0005;
 /// Parts of a share.
@@ -27,10 +30,12 @@ pub(super) async fn prove(
     share: f64,
 ) -> Result<String, FaultError> {
     let (from, to) = fault.ends(network)?;
-    let lost = DATAGRAMS - probe::datagrams(&from, &to, DATAGRAMS).await?;
+    let sent = datagrams(share);
+    let lost = sent - probe::datagrams(&from, &to, sent).await?;
+    let interval = interval(share, sent);
     let (least, most) =
-        interval(share).ok_or_else(|| not_proved(format!("a share of {share} is none")))?;
-    let seen = format!("of {DATAGRAMS} datagrams {lost} were lost, where {least} to {most} can be");
+        interval.ok_or_else(|| not_proved(format!("a share of {share} is none")))?;
+    let seen = format!("of {sent} datagrams {lost} were lost, where {least} to {most} can be");
     match (least..=most).contains(&u64::from(lost)) {
         true => Ok(seen),
         false => Err(not_proved(seen)),
@@ -50,9 +55,20 @@ pub(super) async fn prove_healed(
     }
 }
 
+/// How many datagrams are sent where such a share is lost: some thousands for a thousandth.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the smallest share is a part of PARTS, and a share is positive"
+)]
+fn datagrams(share: f64) -> u32 {
+    let enough = (LOSSES / share.max(1.0 / PARTS)).ceil();
+    DATAGRAMS.max(enough as u32)
+}
+
 /// The counts between which 99.9 % lie.
-fn interval(share: f64) -> Option<(u64, u64)> {
-    let counts = Binomial::new(share, DATAGRAMS.into()).ok()?;
+fn interval(share: f64, sent: u32) -> Option<(u64, u64)> {
+    let counts = Binomial::new(share, sent.into()).ok()?;
     Some((counts.inverse_cdf(BEYOND), counts.inverse_cdf(1.0 - BEYOND)))
 }
 
@@ -71,7 +87,16 @@ mod tests {
             (0.5, (167, 233)),
             (1.0, (400, 400)),
         ] {
-            assert_eq!(interval(share), Some(expected), "{share}");
+            assert_eq!(interval(share, 400), Some(expected), "{share}");
+        }
+    }
+
+    #[test]
+    fn no_loss_is_no_proof_of_any_share() {
+        for (share, sent) in [(0.0001, 80_000), (0.001, 8_000), (0.02, 400), (0.5, 400)] {
+            assert_eq!(datagrams(share), sent);
+            let (least, _) = interval(share, sent).unwrap();
+            assert!(least > 0, "{share}");
         }
     }
 
