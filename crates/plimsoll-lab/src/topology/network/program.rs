@@ -2,7 +2,8 @@
 
 use crate::topology::namespace::NetworkNamespace;
 use std::io::{self, Write as _};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 /// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,16 +16,32 @@ pub(super) enum Program {
     NftList([String; 2]),
 }
 
+/// Where systems keep these two, which not every user's `PATH` leads to.
+const SYSTEM: &str = "/usr/sbin";
+
 impl Program {
-    fn command(&self) -> Command {
-        let (name, arguments): (_, &[&str]) = match self {
-            Self::Ip => ("ip", &["-batch", "-"]),
-            Self::Nft => ("nft", &["-f", "-"]),
-            Self::NftList([family, name]) => ("nft", &["-j", "list", "table", family, name]),
-        };
-        let mut command = Command::new(name);
-        command.args(arguments);
-        command
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ip => "ip",
+            Self::Nft | Self::NftList(_) => "nft",
+        }
+    }
+
+    fn arguments(&self) -> Vec<&str> {
+        match self {
+            Self::Ip => vec!["-batch", "-"],
+            Self::Nft => vec!["-f", "-"],
+            Self::NftList([family, name]) => vec!["-j", "list", "table", family, name],
+        }
+    }
+
+    fn spawn(&self, program: &Path) -> io::Result<Child> {
+        Command::new(program)
+            .args(self.arguments())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
     }
 
     /// Hands it commands and gives what it says. Blocks.
@@ -32,12 +49,13 @@ impl Program {
     /// # Errors
     /// That it is not installed, or its complaint.
     pub(super) fn run(&self, commands: &str) -> io::Result<String> {
-        let mut child = self
-            .command()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let name = Path::new(self.name());
+        let mut child = match self.spawn(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.spawn(&Path::new(SYSTEM).join(name))?
+            }
+            spawned => spawned?,
+        };
         // One that complains before it has read everything says why.
         let written = child
             .stdin
