@@ -162,7 +162,7 @@ pub fn sh(script: &str) -> Spec {
         environment: [("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())].into(),
         dir: None,
         cpus: Vec::new(),
-        cgroup: None,
+        cgroups: Vec::new(),
         host: None,
         disk: None,
         scratch: None,

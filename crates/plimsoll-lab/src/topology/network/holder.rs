@@ -34,7 +34,7 @@ impl Holder {
             environment: BTreeMap::new(),
             dir: None,
             cpus: Vec::new(),
-            cgroup: None,
+            cgroups: Vec::new(),
             host: None,
             disk: None,
             scratch: None,
