@@ -119,8 +119,15 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
             arms: &arms,
             arm_names: &arm_names,
             method: &method,
+            network: network.as_ref(),
         },
     );
+    if network.is_some() && matches!(method, method::Method::Sensitivity(_)) {
+        loader.refuse_key(
+            "network",
+            "has no place for the proxies that delay links, which stand outside of it: remove it, or write another `method`",
+        );
+    }
     let scope = Scope {
         arms: &arms,
         arm_names: &arm_names,

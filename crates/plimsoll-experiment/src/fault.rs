@@ -6,10 +6,12 @@ mod certificate;
 mod clock;
 mod limits;
 mod link;
+mod network;
 mod run;
 
 pub use certificate::{Certificate, Flaw, Reload};
 pub use link::Effect;
+pub use network::{Answer, PacketEffect, Packets};
 pub use run::Run;
 
 use plimsoll_base::document::{Entries, Path as Pointer, suggestion};
@@ -21,7 +23,7 @@ use super::component::{Component, ComponentKind};
 use super::loader::Loader;
 use super::method::Method;
 use super::name::refuse_name;
-use super::topology::Link;
+use super::topology::{Link, Network};
 use super::wire::FaultWire;
 
 /// A fault.
@@ -84,6 +86,21 @@ pub enum FaultKind {
         /// How far it is ahead in seconds; negative: behind.
         by_s: f64,
     },
+    /// Packets between hosts are lost or refused.
+    Packets(Packets),
+    /// A host is told lies about a name.
+    Dns {
+        /// The host.
+        host: String,
+        /// The name.
+        name: String,
+        /// The lie.
+        answer: Answer,
+    },
+    /// A host loses its power.
+    PowerOff(String),
+    /// The disk of a component is full.
+    DiskFull(String),
     /// Commands of the user's.
     Run(Run),
     /// Nothing.
@@ -102,6 +119,10 @@ impl FaultKind {
             Self::Link { .. } => "link",
             Self::Certificate(_) => "certificate",
             Self::Clock { .. } => "clock",
+            Self::Packets(packets) => packets.effect.word(),
+            Self::Dns { .. } => "dns",
+            Self::PowerOff(_) => "power_off",
+            Self::DiskFull(_) => "disk_full",
             Self::Run(_) => "run",
             Self::Nothing => "nothing",
         }
@@ -121,9 +142,15 @@ impl FaultKind {
             | Self::Freeze(component)
             | Self::Cpu { component, .. }
             | Self::Memory { component, .. }
+            | Self::DiskFull(component)
             | Self::Clock { component, .. } => Some(component),
             Self::Certificate(certificate) => Some(&certificate.component),
-            Self::Link { .. } | Self::Run(_) | Self::Nothing => None,
+            Self::Link { .. }
+            | Self::Packets(_)
+            | Self::Dns { .. }
+            | Self::PowerOff(_)
+            | Self::Run(_)
+            | Self::Nothing => None,
         }
     }
 
@@ -136,11 +163,18 @@ impl FaultKind {
         }
     }
 
-    /// The component or link that it breaks, in words.
+    /// The component, link or hosts that it breaks, in words.
     #[must_use]
     pub fn target(&self) -> Option<String> {
-        let component = self.component().map(str::to_owned);
-        component.or_else(|| self.link().map(Link::text))
+        match self {
+            Self::Packets(packets) => Some(packets.text()),
+            Self::Dns { host, name, .. } => Some(format!("{host}: {name}")),
+            Self::PowerOff(host) => Some(host.clone()),
+            _ => {
+                let component = self.component().map(str::to_owned);
+                component.or_else(|| self.link().map(Link::text))
+            }
+        }
     }
 }
 
@@ -151,6 +185,7 @@ pub(super) struct Scope<'a> {
     /// The names of all arms of the file.
     pub arm_names: &'a [String],
     pub method: &'a Method,
+    pub network: Option<&'a Network>,
 }
 
 /// The kinds, as far as they are written.
@@ -163,6 +198,13 @@ fn kinds(wire: &FaultWire) -> Vec<&'static str> {
         ("link", wire.link.is_some()),
         ("certificate", wire.certificate.is_some()),
         ("clock", wire.clock.is_some()),
+        ("partition", wire.partition.is_some()),
+        ("blackhole", wire.blackhole.is_some()),
+        ("rst", wire.rst.is_some()),
+        ("loss", wire.loss.is_some()),
+        ("dns", wire.dns.is_some()),
+        ("power_off", wire.power_off.is_some()),
+        ("disk_full", wire.disk_full.is_some()),
         ("run", wire.run.is_some()),
         ("nothing", wire.nothing.is_some()),
     ];
@@ -187,6 +229,9 @@ fn belongings(wire: &FaultWire) -> Vec<(&'static str, &'static str)> {
         ("authority_key", wire.authority_key.is_some(), "certificate"),
         ("reload", wire.reload.is_some(), "certificate"),
         ("by", wire.by.is_some(), "clock"),
+        ("share", wire.share.is_some(), "loss"),
+        ("name", wire.name.is_some(), "dns"),
+        ("answer", wire.answer.is_some(), "dns"),
     ];
     let written = keys.into_iter().filter(|(_, written, _)| *written);
     written.map(|(key, _, owner)| (key, owner)).collect()
@@ -239,7 +284,7 @@ fn convert(
     let [kind] = kinds[..] else {
         let message = match kinds.is_empty() {
             true => {
-                "is no kind of fault: write one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `run` and `nothing`"
+                "is no kind of fault: write one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `partition`, `blackhole`, `rst`, `loss`, `dns`, `power_off`, `disk_full`, `run` and `nothing`"
             }
             false => {
                 "a fault is one thing: keep one of its kinds, and write another fault for each other"
@@ -254,6 +299,10 @@ fn convert(
                 format!("`{key}` belongs to `{owner}` faults, and this is a `{kind}`: remove it");
             loader.refuse_key(at.key(key), message);
         }
+    }
+    if wire.direction.is_some() && !network::DIRECTED.contains(&kind) {
+        let message = format!("belongs to faults between hosts, and this is a `{kind}`: remove it");
+        loader.refuse_key(at.key("direction"), message);
     }
     let before = loader.problem_count();
     let kind = kind_of(loader, wire, scope, at);
@@ -296,7 +345,18 @@ fn kind_of(
         return limits::memory(loader, component, wire, at);
     }
     if let Some(text) = &wire.link {
+        if scope.network.is_some() {
+            let message = "has its proxy outside of the `network`, on a way that its faults do not touch: write `partition`, `loss` or `rst` between hosts, or remove `network`";
+            loader.refuse_key(at.key("link"), message);
+        }
         return link::convert(loader, text, wire, at);
+    }
+    if let Some(kind) = network::convert(loader, wire, scope, at) {
+        return kind;
+    }
+    if wire.disk_full.is_some() {
+        let component = started(loader, &wire.disk_full, "disk_full")?;
+        return limits::disk_full(loader, component, scope, at);
     }
     if wire.certificate.is_some() {
         let component = started(loader, &wire.certificate, "certificate")?;

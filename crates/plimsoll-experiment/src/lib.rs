@@ -36,7 +36,9 @@ pub use component::{
     PostgresqlProbe, PrometheusProbe, Readiness, RedisProbe, RenderedFile, Scheme,
 };
 pub use decoded::{RECORDS, VALUES};
-pub use fault::{Certificate, Effect, Fault, FaultKind, Flaw, Reload, Run};
+pub use fault::{
+    Answer, Certificate, Effect, Fault, FaultKind, Flaw, PacketEffect, Packets, Reload, Run,
+};
 pub use load::LoadSettings;
 pub use method::{Capacity, LevelOrder, Levels, Method, Point, Sensitivity};
 pub use name::is_name;

@@ -17,7 +17,7 @@ pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ReadyWire,
 };
 pub use connections::{ConnectionPerWire, ProtocolWire, ResolveWire, TlsVersionWire, TlsWire};
-pub use fault::{FaultWire, FlawWire, RunWire, SignalWire};
+pub use fault::{DirectionWire, FaultWire, FlawWire, RunWire, SignalWire};
 pub use load::{
     ArrivalWire, BusyWire, ConnectionCountWire, GrowWire, LoadWire, PacingWire, StageWire,
     StaircaseWire, UserChangeWire, UsersWire,

@@ -37,15 +37,15 @@ const AGAIN_AFTER: Duration = Duration::from_millis(10);
 pub(crate) struct Outcome {
     /// The proof, or why there is none.
     pub(crate) proof: Result<String, String>,
-    /// A component that was started anew, by its name.
-    pub(crate) started: Option<(String, Started)>,
+    /// Components that were started anew, by their names.
+    pub(crate) started: Vec<(String, Started)>,
 }
 
 impl From<Result<String, String>> for Outcome {
     fn from(proof: Result<String, String>) -> Self {
         Self {
             proof,
-            started: None,
+            started: Vec::new(),
         }
     }
 }
@@ -395,7 +395,7 @@ impl Course {
         topology: &mut Topology<'_>,
     ) -> (EventKind, String) {
         self.phase = Phase::Open;
-        if let Some((name, started)) = outcome.started {
+        for (name, started) in outcome.started {
             topology.adopt(&name, started);
         }
         let until = match &outcome.proof {
@@ -438,7 +438,7 @@ impl Course {
         recorder: &mut Recorder<'_>,
     ) -> Result<(), LabError> {
         self.phase = Phase::Over;
-        if let Some((name, started)) = outcome.started {
+        for (name, started) in outcome.started {
             topology.adopt(&name, started);
         }
         let (event, said) = match outcome.proof {

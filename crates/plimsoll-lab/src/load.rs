@@ -101,6 +101,7 @@ pub async fn run(
         cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
         environment,
         log: recorder.dir().log(GENERATOR),
+        host: topology.generator_holder().await,
         mask: &mask,
     };
     let generator = Generator::start(generator, &plan).await?;

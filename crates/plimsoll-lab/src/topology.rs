@@ -14,3 +14,4 @@ pub(crate) mod process_tree;
 pub mod shim;
 pub(crate) mod token;
 pub mod warden;
+pub(crate) mod way;

@@ -1,9 +1,9 @@
-//! `cpu` and `memory`: a component gets less than it needs.
+//! `cpu`, `memory` and `disk_full`: a component gets less than it needs.
 
 use plimsoll_base::document::Path as Pointer;
 
-use super::FaultKind;
-use crate::component::possible_cores;
+use super::{FaultKind, Scope};
+use crate::component::{ComponentKind, possible_cores};
 use crate::loader::Loader;
 use crate::wire::FaultWire;
 
@@ -54,4 +54,24 @@ pub(super) fn memory(
         component,
         bytes: *limit,
     })
+}
+
+pub(super) fn disk_full(
+    loader: &mut Loader<'_>,
+    component: String,
+    scope: &Scope<'_>,
+    at: &Pointer,
+) -> Option<FaultKind> {
+    let found = scope.components.iter().find(|one| one.name == component);
+    let has_disk = found.is_some_and(
+        |one| matches!(&one.kind, ComponentKind::Command(command) if command.disk.is_some()),
+    );
+    if !has_disk {
+        let message = format!(
+            "`{component}` has no disk of its own, and that of this machine is not filled: add `disk: 64MiB` to the component"
+        );
+        loader.refuse(at.key("disk_full"), message);
+        return None;
+    }
+    Some(FaultKind::DiskFull(component))
 }

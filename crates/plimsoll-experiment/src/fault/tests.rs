@@ -135,3 +135,71 @@ fn methods_of_many_loads_have_no_moment_for_one() {
         "{refused}"
     );
 }
+
+/// With hosts, on which everything is.
+fn on_hosts(faults: &str) -> Result<Vec<Fault>, String> {
+    let text = format!(
+        "version: 1
+name: x
+network: {{ zones: {{ a: [app-a, db-a], b: [db-b] }} }}
+components:
+  db: {{ command: [db], host: db-a, disk: 1MiB }}
+  api: {{ command: [api, '${{self.port}}', '${{db.host}}'], host: app-a }}
+scenario: [{{ get: /a }}]
+load: {{ rate: 10/s, duration: 30s, target: api }}
+faults: {{ f: {{ {faults}, at: 10s, for: 5s }} }}
+"
+    );
+    let loaded = Memory::new(&text, &[]).load(&[]);
+    loaded
+        .map(|experiment| experiment.faults)
+        .map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn hosts_are_cut_off_lied_to_and_switched_off() {
+    let target = |text: &str| on_hosts(text).unwrap()[0].kind.target().unwrap();
+    for (text, expected) in [
+        ("partition: [zone/a, rest]", "app-a, db-a <-> client, db-b"),
+        (
+            "blackhole: [client, app-a], direction: one_way",
+            "client -> app-a",
+        ),
+        ("rst: [rest, db-a]", "client, app-a, db-b <-> db-a"),
+        ("loss: [app-a, db-a], share: 5%", "app-a <-> db-a"),
+        ("dns: app-a, name: db-a, answer: nxdomain", "app-a: db-a"),
+        ("dns: app-a, name: db-a, answer: 10.0.0.1", "app-a: db-a"),
+        ("power_off: db-a", "db-a"),
+        ("disk_full: db", "db"),
+    ] {
+        assert_eq!(target(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn hosts_that_are_not_there_are_named() {
+    let check = |text: &str, expected: &str| {
+        let refused = on_hosts(text).unwrap_err();
+        assert!(refused.contains(expected), "{text}: {refused}");
+    };
+    check("partition: [zone/c, rest]", "there is no zone `c`");
+    check("partition: [zone/a]", "between two sides");
+    check("partition: [app-a, zone/a]", "has `app-a` on both sides");
+    check("partition: [rest, rest]", "name hosts on one");
+    check("rst: [app-a, db-x]", "there is no host `db-x` in any zone");
+    check("loss: [app-a, db-a]", "add `share`");
+    check("dns: app-a, name: db-a", "add `name` and `answer`");
+    check(
+        "dns: app-a, name: db-a, answer: maybe",
+        "`maybe` is no answer",
+    );
+    check("power_off: db-c", "there is no host `db-c`");
+    check("disk_full: api", "has no disk of its own");
+    check(
+        "kill: api, direction: one_way",
+        "belongs to faults between hosts",
+    );
+    check("link: api -> db, reset: true", "outside of the `network`");
+    let none = load("{ power_off: db-a, at: 1s, for: 1s }").unwrap_err();
+    assert!(none.contains("and there is none"), "{none}");
+}

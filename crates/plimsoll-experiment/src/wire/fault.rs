@@ -1,10 +1,10 @@
 //! `faults` as written.
 
 use deserr::Deserr;
-use plimsoll_base::document::{BytesText, DurationText, Text};
+use plimsoll_base::document::{BytesText, DurationText, ShareText, Text};
 use schemars::JsonSchema;
 
-/// A fault: exactly one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `run` and `nothing`, with what belongs to it.
+/// A fault: exactly one of its kinds, with what belongs to it.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -19,6 +19,13 @@ use schemars::JsonSchema;
         { "required": ["certificate"] },
         { "required": ["clock"] },
         { "required": ["run"] },
+        { "required": ["partition"] },
+        { "required": ["blackhole"] },
+        { "required": ["rst"] },
+        { "required": ["loss"] },
+        { "required": ["dns"] },
+        { "required": ["power_off"] },
+        { "required": ["disk_full"] },
         { "required": ["nothing"] }
     ])
 )]
@@ -90,6 +97,39 @@ pub struct FaultWire {
     /// Commands of yours inject the fault and heal it.
     #[deserr(default)]
     pub run: Option<RunWire>,
+    /// Nothing passes between two sets of hosts of the `network`: of each side a host, `zone/NAME`, `client`, or `rest`, which is all others.
+    #[deserr(default)]
+    pub partition: Option<Vec<String>>,
+    /// Between two sets of hosts no connection can be opened, and nobody is told; those that are open go on.
+    #[deserr(default)]
+    pub blackhole: Option<Vec<String>>,
+    /// Between two sets of hosts every packet of TCP is answered with a reset.
+    #[deserr(default)]
+    pub rst: Option<Vec<String>>,
+    /// Between two sets of hosts packets are lost: `share` of them.
+    #[deserr(default)]
+    pub loss: Option<Vec<String>>,
+    /// Of `loss`: the share.
+    #[deserr(default)]
+    pub share: Option<ShareText>,
+    /// Of `partition`, `blackhole`, `rst` and `loss`: which way. Default: `both`.
+    #[deserr(default)]
+    pub direction: Option<DirectionWire>,
+    /// The name server of this host answers wrongly: `answer` for `name`.
+    #[deserr(default)]
+    pub dns: Option<String>,
+    /// Of `dns`: the name that is asked for.
+    #[deserr(default)]
+    pub name: Option<String>,
+    /// Of `dns`: `nxdomain`, `servfail`, `nothing`, or another IPv4 address.
+    #[deserr(default)]
+    pub answer: Option<String>,
+    /// This host of the `network` loses its power: its plug first, so that nobody is told, then all that runs on it. It starts anew.
+    #[deserr(default)]
+    pub power_off: Option<String>,
+    /// The `disk` of this component is full.
+    #[deserr(default)]
+    pub disk_full: Option<String>,
     /// `true`: nothing is done, at the same moments. What it seems to change is the measurement's own doing.
     #[deserr(default)]
     pub nothing: Option<bool>,
@@ -120,6 +160,18 @@ pub enum FlawWire {
     /// Nobody knows who signed it.
     #[deserr(rename = "unknown_issuer")]
     UnknownIssuer,
+}
+
+/// Packets that a fault of the network hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, JsonSchema)]
+#[schemars(rename = "Direction", rename_all = "snake_case")]
+pub enum DirectionWire {
+    /// Those to and fro.
+    #[deserr(rename = "both")]
+    Both,
+    /// Those from the first set of hosts to the second.
+    #[deserr(rename = "one_way")]
+    OneWay,
 }
 
 /// Signals by which servers read their files anew.

@@ -3,16 +3,21 @@
 mod certificate;
 mod clock;
 mod cpu;
+mod disk_full;
+mod dns;
 mod freeze;
 mod kill;
 mod link;
 mod memory;
 mod nothing;
+mod packets;
+mod power_off;
 mod run;
 
 use super::Step;
 use crate::error::LabError;
 use crate::topology::component::Topology;
+use crate::topology::network;
 use crate::undo::Undo;
 use plimsoll_experiment::{Experiment, Fault, FaultKind};
 
@@ -48,6 +53,10 @@ pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
         FaultKind::Link { link, effect } => Box::new(link::Broken::new(link, effect)),
         FaultKind::Certificate(certificate) => Box::new(certificate::Replaced::new(certificate)),
         FaultKind::Clock { component, by_s } => Box::new(clock::Clock::new(component, by_s)),
+        FaultKind::Packets(packets) => Box::new(packets::Between::new(packets)),
+        FaultKind::Dns { host, name, answer } => Box::new(dns::Lied::new(host, name, answer)),
+        FaultKind::PowerOff(host) => Box::new(power_off::PowerOff::new(host)),
+        FaultKind::DiskFull(component) => Box::new(disk_full::DiskFull::new(component)),
         FaultKind::Run(run) => Box::new(run::Commands::new(run)),
         FaultKind::Nothing => Box::new(nothing::Nothing),
     }
@@ -58,6 +67,19 @@ pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
 /// # Errors
 /// [`LabError::Environment`] with what is missing, and what to do about it.
 pub(crate) fn check(experiment: &Experiment) -> Result<(), LabError> {
+    if experiment.network.is_some() {
+        let missing = network::check();
+        let missing = missing
+            .iter()
+            .map(|one| format!("{}: {}", one.what, one.remedy));
+        let missing: Vec<String> = missing.collect();
+        if !missing.is_empty() {
+            return Err(LabError::Environment(format!(
+                "a network of hosts is not possible here: {}",
+                missing.join("; ")
+            )));
+        }
+    }
     for fault in &experiment.faults {
         let checked = match &fault.kind {
             FaultKind::Cpu { .. } => cpu::check(),

@@ -6,6 +6,7 @@
 mod address;
 mod announce;
 mod failure;
+mod hosts;
 mod launch;
 mod limits;
 mod links;
@@ -29,6 +30,7 @@ use crate::topology::child::{Child, STOP_GRACE};
 use crate::topology::peers;
 use crate::topology::probe::Moment;
 use crate::topology::warden::Warden;
+use crate::topology::way::{SharedNetwork, Way};
 use failure::died;
 use indexmap::IndexMap;
 use launch::Launch;
@@ -41,6 +43,7 @@ use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -98,6 +101,10 @@ pub struct Topology<'a> {
     counters: BTreeMap<String, Vec<PathBuf>>,
     /// The proxy in links that are slow or broken at times, once it runs.
     links: Option<Links>,
+    /// The hosts that components run on, once they are made.
+    network: Option<SharedNetwork>,
+    /// Numbers faults of the network.
+    numbers: u32,
     /// From the first fault on that somebody else would have to undo.
     warden: Option<Warden>,
 }
@@ -114,6 +121,8 @@ impl<'a> Topology<'a> {
             running: IndexMap::new(),
             counters: BTreeMap::new(),
             links: None,
+            network: None,
+            numbers: 0,
             warden: None,
         }
     }
@@ -132,6 +141,7 @@ impl<'a> Topology<'a> {
     /// # Errors
     /// [`LabError`] when it is not ready before its deadline; it is then stopped.
     pub async fn start(&mut self, name: &str) -> Result<(), LabError> {
+        self.start_network().await?;
         let led = self.experiment.led_links();
         if !led.is_empty() && self.links.is_none() {
             self.start_fault_proxy().await?;
@@ -170,6 +180,7 @@ impl<'a> Topology<'a> {
             launch,
             log,
             readying,
+            way: self.way(name),
         };
         Ok(start.begin())
     }
@@ -177,6 +188,7 @@ impl<'a> Topology<'a> {
     /// Takes over a component that is ready.
     pub(crate) fn adopt(&mut self, name: &str, started: Started) {
         for (listener, address) in started.announced {
+            let address = self.seen(name, address);
             self.addresses.set(name, &listener, address);
         }
         if let Some(counters) = &started.running.counters {
@@ -195,7 +207,7 @@ impl<'a> Topology<'a> {
     fn listen(&mut self, name: &str, command: &Command) -> Result<Address, LabError> {
         if self.addresses.listeners(name).is_empty() {
             for (listener, port) in ports::choose(name, &command.listeners)? {
-                let address = Address::new("127.0.0.1", port);
+                let address = Address::new(&self.ip(name), port);
                 self.addresses.set(name, &listener, address);
             }
         }
@@ -227,6 +239,7 @@ impl<'a> Topology<'a> {
             launch: launch::fault_proxy(&log, &self.places, &self.values)?,
             log,
             readying: Readying::Announced,
+            way: Way::Direct,
         };
         let started = start.begin().await?;
         let mut announced = started.announced.iter();
@@ -324,6 +337,10 @@ impl<'a> Topology<'a> {
         let names: Vec<String> = self.running.keys().rev().cloned().collect();
         for name in names {
             self.stop(&name).await;
+        }
+        // Whoever else has it is done by now.
+        if let Some(network) = self.network.take().and_then(Arc::into_inner) {
+            network.into_inner().stop().await;
         }
         if let Some(warden) = self.warden.take() {
             warden.finish();
@@ -429,6 +446,12 @@ impl<'a> Topology<'a> {
         values::absolute(&self.experiment.directory)
     }
 
+    /// A number for a fault of the network, which no other has.
+    pub(crate) fn next_number(&mut self) -> u32 {
+        self.numbers += 1;
+        self.numbers
+    }
+
     /// The process that undoes faults should this one die.
     ///
     /// # Errors
@@ -459,6 +482,7 @@ impl<'a> Topology<'a> {
 
     fn launch(&mut self, component: &Component, log: &Path) -> Result<Launch, LabError> {
         let starts = self.counters(&component.name).len();
+        let ip = self.ip(&component.name);
         let mut launch = launch::prepare(
             component,
             log,
@@ -466,7 +490,11 @@ impl<'a> Topology<'a> {
             &self.experiment.directory,
             &mut self.values,
             &self.addresses,
-            starts,
+            launch::Origin {
+                starts,
+                ip,
+                is_on_host: component.placement.host.is_some(),
+            },
         )?;
         if self.has_fault(&component.name, |kind| {
             matches!(kind, FaultKind::Clock { .. })

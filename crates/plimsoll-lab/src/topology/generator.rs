@@ -29,6 +29,8 @@ pub struct GeneratorSpec<'a> {
     pub environment: BTreeMap<String, String>,
     /// The file to which its standard error is appended.
     pub log: PathBuf,
+    /// The process whose namespaces it joins.
+    pub host: Option<u32>,
     /// Mask of its output.
     pub mask: &'a Mask,
 }
@@ -55,7 +57,7 @@ impl Generator {
             dir: None,
             cpus: spec.cpus,
             cgroups: Vec::new(),
-            host: None,
+            host: spec.host,
             disk: None,
             scratch: None,
             stdin_line: Some(line),

@@ -389,3 +389,70 @@ faults:
     let tight = &of("hungry")[0];
     assert_eq!(tight["heal"], "it was started anew and is ready", "{tight}");
 }
+
+/// A server on a host, which asks another for what it is asked for, by its name, and writes into its directory.
+const ON_HOST: &str = "import http.server, os, sys, urllib.request
+host, port, other, directory = sys.argv[1:]
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        status = 200
+        try:
+            if self.path == '/db':
+                urllib.request.urlopen('http://db-a:' + other + '/json/valid', timeout=0.3).read()
+            if self.path == '/write':
+                with open(os.path.join(directory, 'f'), 'wb') as file:
+                    file.write(b'x' * 5000)
+        except OSError:
+            status = 503
+        self.send_response(status)
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+http.server.ThreadingHTTPServer((host, int(port)), Handler).serve_forever()
+";
+
+#[test]
+#[ignore = "needs root, ip and nft: run scripts/test"]
+fn hosts_lose_each_other_their_names_their_disks_and_their_power() {
+    let workspace = Workspace::new();
+    workspace.write("server.py", ON_HOST);
+    workspace.write(
+        "faults.yaml",
+        "version: 1
+name: hosts
+network: { zones: { a: [app-a, db-a], b: [other-b] } }
+components:
+  db: { mock: {}, host: db-a }
+  api: { command: [python3, server.py, '${self.host}', '${self.port}', '${db.port}', '${self.dir}'], ready: { http: / }, host: app-a, disk: 1MiB }
+scenario: [{ get: /db }, { get: /write }]
+load: { rate: 20/s, duration: 22s, target: api, timeout: 1s, connections: 300 }
+faults:
+  cut: { partition: [app-a, db-a], at: 0s, for: 1200ms }
+  away: { partition: [client, zone/a], direction: one_way, at: 2500ms, for: 1500ms }
+  hole: { blackhole: [app-a, rest], at: 6s, for: 1200ms }
+  torn: { rst: [app-a, db-a], at: 9s, for: 500ms }
+  lossy: { loss: [client, app-a], share: 20%, at: 10s, for: 1200ms }
+  lied: { dns: app-a, name: db-a, answer: nxdomain, at: 13s, for: 500ms }
+  full: { disk_full: api, at: 14s, for: 500ms }
+  power: { power_off: db-a, at: 15s, for: 1500ms }
+  crash: { kill: api, at: 19s, for: 500ms }
+  pause: { freeze: api, at: 21s, for: 300ms }
+",
+    );
+    let before = std::fs::read_dir("/sys/class/net").unwrap().count();
+    let finished = workspace.experiment("faults.yaml", &["--no-ui"]);
+    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+    let faults = faults(&workspace);
+    assert_eq!(faults.len(), 10);
+    for fault in &faults {
+        assert!(fault["proved"].is_number(), "{fault}");
+        assert!(fault["healed"].is_number(), "{fault}");
+        let spared = ["lossy", "torn", "pause"].contains(&fault["name"].as_str().unwrap());
+        let failed = fault["callers"]["failed"].as_u64();
+        assert!(spared || failed > Some(0), "{fault}");
+    }
+    wait_until_nothing_runs(&workspace);
+    assert_eq!(std::fs::read_dir("/sys/class/net").unwrap().count(), before);
+}

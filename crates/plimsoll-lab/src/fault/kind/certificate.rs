@@ -5,6 +5,7 @@ mod mint;
 use super::super::{Step, step};
 use super::Kind;
 use crate::topology::component::{Address, Target, Topology};
+use crate::topology::way::Way;
 use crate::undo::Undo;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{Certificate, Reload, sha256_hex};
@@ -15,7 +16,6 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long a component may take to show another certificate.
@@ -177,6 +177,7 @@ fn fingerprint(certificate: &[u8]) -> String {
 
 /// A client of ours, who asks for a name.
 struct Client {
+    way: Way,
     address: Address,
     name: String,
 }
@@ -189,6 +190,7 @@ impl Client {
             .or_else(|| addresses.next())
             .ok_or("it listens nowhere")?;
         Ok(Self {
+            way: target.way.clone(),
             address: address.clone(),
             name: name.to_owned(),
         })
@@ -242,10 +244,8 @@ impl Client {
         };
         let tls = ClientTls::new(settings).map_err(|error| error.to_string())?;
         let handshake = async {
-            let to = (self.address.host.as_str(), self.address.port);
-            let stream = TcpStream::connect(to)
-                .await
-                .map_err(|error| error.to_string())?;
+            let stream = self.way.connect(&self.address).await;
+            let stream = stream.map_err(|error| error.to_string())?;
             Ok(tls.connector(None).secure(stream).await)
         };
         let done = timeout(HANDSHAKE_WITHIN, handshake).await;

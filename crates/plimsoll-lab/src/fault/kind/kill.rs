@@ -2,10 +2,10 @@
 
 use super::super::{Outcome, Step, step};
 use super::Kind;
+use crate::topology::child::Child;
 use crate::topology::component::{Address, Target, Topology};
 use std::io;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How long a killed component may take to be gone.
@@ -32,11 +32,7 @@ impl Kind for Kill {
             let (Some(target), Some(mut child)) = (target, taken) else {
                 return Err(format!("`{name}` does not run"));
             };
-            target
-                .kill()
-                .map_err(|error| format!("it cannot be killed: {error}"))?;
-            let ended = timeout(GONE_WITHIN, child.ended()).await;
-            ended.map_err(|_| "it still runs".to_owned())?;
+            end(&target, &mut child).await?;
             gone(&target).await
         })
     }
@@ -46,6 +42,14 @@ impl Kind for Kill {
     }
 }
 
+/// Kills a component, and waits until it has ended.
+pub(super) async fn end(target: &Target, child: &mut Child) -> Result<(), String> {
+    let killed = target.kill();
+    killed.map_err(|error| format!("it cannot be killed: {error}"))?;
+    let ended = timeout(GONE_WITHIN, child.ended()).await;
+    ended.map(drop).map_err(|_| "it still runs".to_owned())
+}
+
 /// Proves that nothing is left of a component.
 async fn gone(target: &Target) -> Result<String, String> {
     let left = target.processes().len();
@@ -53,7 +57,7 @@ async fn gone(target: &Target) -> Result<String, String> {
         return Err(format!("{left} of its processes still run"));
     }
     for address in &target.addresses {
-        refuses(address).await?;
+        refuses(target, address).await?;
     }
     let refusing: Vec<String> = target.addresses.iter().map(Address::to_string).collect();
     Ok(format!(
@@ -62,9 +66,8 @@ async fn gone(target: &Target) -> Result<String, String> {
     ))
 }
 
-async fn refuses(address: &Address) -> Result<(), String> {
-    let connect = TcpStream::connect((address.host.as_str(), address.port));
-    match timeout(REFUSED_WITHIN, connect).await {
+async fn refuses(target: &Target, address: &Address) -> Result<(), String> {
+    match timeout(REFUSED_WITHIN, target.way.connect(address)).await {
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Ok(Err(error)) => Err(format!("{address} is not refused: {error}")),
         Ok(Ok(_)) => Err(format!("somebody listens at {address}")),
@@ -84,7 +87,7 @@ pub(super) fn restart(topology: &mut Topology<'_>, name: &str) -> Step {
         match started {
             Ok(started) => Outcome {
                 proof: Ok("it was started anew and is ready".to_owned()),
-                started: Some((name, started)),
+                started: vec![(name, started)],
             },
             Err(error) => Err(format!("it was started anew, and: {error}")).into(),
         }

@@ -4,7 +4,7 @@ use super::ComponentPlaces;
 use super::address::{Addresses, MAIN};
 use super::values::{Own, Values, absolute};
 use crate::error::LabError;
-use crate::topology::shim::{Spec, Stdout};
+use crate::topology::shim::{Disk, Spec, Stdout};
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{
     Command, Component, ComponentKind, Gateway, HTTPS, Https, Mock, Template,
@@ -33,8 +33,17 @@ struct Preparation<'p, 'v> {
     places: &'p ComponentPlaces,
     values: &'p mut Values<'v>,
     addresses: &'p Addresses,
+    origin: Origin,
+}
+
+/// Where a component starts, and how often it did.
+pub(super) struct Origin {
     /// How often it was started before, since it was last stopped.
-    starts: usize,
+    pub(super) starts: usize,
+    /// The address at which it listens.
+    pub(super) ip: String,
+    /// Whether that is a host's of a network.
+    pub(super) is_on_host: bool,
 }
 
 /// Prepares a component: renders its files and makes its substitutions.
@@ -45,7 +54,7 @@ pub(super) fn prepare(
     directory: &Path,
     values: &mut Values<'_>,
     addresses: &Addresses,
-    starts: usize,
+    origin: Origin,
 ) -> Result<Launch, LabError> {
     let dir = places.scratch.join(&component.name);
     make_private(&dir)?;
@@ -58,7 +67,7 @@ pub(super) fn prepare(
         places,
         values,
         addresses,
-        starts,
+        origin,
     };
     let mut launch = match &component.kind {
         ComponentKind::Mock(mock) => preparation.mock(mock),
@@ -117,10 +126,12 @@ impl Preparation<'_, '_> {
         let mut arguments = vec![
             "mock".to_owned(),
             "--announce".to_owned(),
-            "--bind-address=127.0.0.1".to_owned(),
+            format!("--bind-address={}", self.origin.ip),
             format!("--port={}", port.unwrap_or(0)),
             format!("--counters={}", counters.display()),
         ];
+        // On a host, only the others of its network reach it.
+        arguments.extend(self.origin.is_on_host.then(|| "--admin-open".to_owned()));
         arguments.extend(
             mock.root
                 .iter()
@@ -195,7 +206,10 @@ impl Preparation<'_, '_> {
 
     /// Where a component of ours counts, each start anew.
     fn counters(&self) -> PathBuf {
-        let counters = self.own.dir.join(format!("counters-{}", self.starts));
+        let counters = self
+            .own
+            .dir
+            .join(format!("counters-{}", self.origin.starts));
         std::fs::remove_file(&counters).ignored("there may have been none");
         counters
     }
@@ -228,6 +242,10 @@ impl Preparation<'_, '_> {
             // Relative paths among its arguments mean what they mean elsewhere in the experiment.
             dir: Some(absolute(directory)),
             stdout: Stdout::Log(absolute(self.log)),
+            disk: command.disk.map(|bytes| Disk {
+                dir: self.own.dir.to_owned(),
+                bytes,
+            }),
             ..self.own_spec(Vec::new())
         };
         Ok(Launch {
@@ -296,7 +314,8 @@ pub(crate) fn inherited(values: &Values<'_>) -> BTreeMap<String, String> {
 
 /// Where a component whose clock can be wrong is told by how much.
 pub(crate) fn clock_file(dir: &Path) -> PathBuf {
-    dir.join("clock")
+    // Beside it: a directory that is a disk of the component is seen by it alone.
+    dir.with_extension("clock")
 }
 
 /// The library that gives programs another time, where Debian and Fedora have it.

@@ -4,6 +4,7 @@ use super::address::Address;
 use crate::error::LabError;
 use crate::topology::child::Child;
 use crate::topology::http_get;
+use crate::topology::way::Way;
 use plimsoll_experiment::{Command, Readiness};
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
@@ -22,25 +23,25 @@ const HTTP_PORT: u16 = 80;
 pub(super) async fn wait(
     child: &mut Child,
     command: &Command,
-    address: &Address,
+    (way, address): (&Way, &Address),
 ) -> Result<(), String> {
     tokio::select! {
         biased;
         exit = child.ended() => Err(exit.to_string()),
-        ready = answers(&command.readiness, address, command.ready_within) => ready,
+        ready = answers(&command.readiness, (way, address), command.ready_within) => ready,
     }
 }
 
 /// Waits until it answers at an address, for so long. The error is a reason in words.
 pub(super) async fn answers(
     readiness: &Readiness,
-    address: &Address,
+    (way, address): (&Way, &Address),
     within: Duration,
 ) -> Result<(), String> {
     let mut last = "nothing answered".to_owned();
     let attempts = async {
         loop {
-            match attempt(readiness, address).await {
+            match attempt(readiness, way, address).await {
                 Ok(()) => return,
                 Err(reason) => last = reason,
             }
@@ -57,10 +58,10 @@ pub(super) async fn answers(
 }
 
 /// The `Date` of an answer to a GET. The error is a reason in words.
-pub(super) async fn date(address: &Address, path: &str) -> Result<SystemTime, String> {
+pub(super) async fn date(way: &Way, address: &Address, path: &str) -> Result<SystemTime, String> {
     let asked = async {
-        let to = (address.host.as_str(), address.port);
-        let stream = TcpStream::connect(to)
+        let stream = way
+            .connect(address)
             .await
             .map_err(|error| error.to_string())?;
         let answer = http_get::get(stream, &address.authority(HTTP_PORT), path).await?;
@@ -93,9 +94,8 @@ pub(super) async fn reachable(name: &str, address: &Address) -> Result<(), LabEr
     }
 }
 
-async fn attempt(readiness: &Readiness, address: &Address) -> Result<(), String> {
-    let connect = TcpStream::connect((address.host.as_str(), address.port));
-    let stream = match timeout(ATTEMPT, connect).await {
+async fn attempt(readiness: &Readiness, way: &Way, address: &Address) -> Result<(), String> {
+    let stream = match timeout(ATTEMPT, way.connect(address)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return Err(format!("{address}: {error}")),
         Err(_) => return Err(format!("{address}: no connection")),

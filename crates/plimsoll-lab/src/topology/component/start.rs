@@ -10,6 +10,7 @@ use super::watched::Watched;
 use crate::error::{LabError, LogTail};
 use crate::topology::child::{Child, Exit};
 use crate::topology::probe::Sampler;
+use crate::topology::way::Way;
 use plimsoll_experiment::{Command, HTTPS};
 use std::future::Future;
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub(super) struct Start {
     pub(super) launch: Launch,
     pub(super) log: PathBuf,
     pub(super) readying: Readying,
+    /// How it is reached; on a host, where it runs.
+    pub(super) way: Way,
 }
 
 impl Start {
@@ -52,7 +55,8 @@ impl Start {
         Box::pin(self.run())
     }
 
-    async fn run(self) -> Result<Started, LabError> {
+    async fn run(mut self) -> Result<Started, LabError> {
+        self.launch.spec.host = self.way.holder().await;
         let Self { name, log, .. } = &self;
         let mut child = Child::start(&self.executable, &self.launch.spec)
             .await
@@ -68,7 +72,7 @@ impl Start {
                 announced => announced.map_err(|silence| silence.to_string()),
             },
             Readying::Answers(command, address) => {
-                let ready = ready::wait(&mut child, command, address).await;
+                let ready = ready::wait(&mut child, command, (&self.way, address)).await;
                 ready.map(|()| Vec::new())
             }
         };

@@ -5,6 +5,7 @@ use super::address::Address;
 use super::ready;
 use crate::topology::process_tree;
 use crate::topology::shim;
+use crate::topology::way::Way;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{ComponentKind, Readiness};
 use rustix::process::{Signal, kill_process};
@@ -28,6 +29,8 @@ pub(crate) struct Target {
     /// Where it listens, `main` first.
     pub(crate) addresses: Vec<Address>,
     readiness: Readiness,
+    /// How it is reached.
+    pub(crate) way: Way,
 }
 
 impl Topology<'_> {
@@ -45,6 +48,7 @@ impl Topology<'_> {
             groups: running.groups.clone(),
             addresses: self.addresses.all(name),
             readiness,
+            way: self.way(name),
         })
     }
 }
@@ -120,7 +124,7 @@ impl Target {
     /// Why it does not, in words.
     pub(crate) async fn ready(&self) -> Result<(), String> {
         let main = self.addresses.first().ok_or("it listens nowhere")?;
-        ready::answers(&self.readiness, main, READY_WITHIN).await
+        ready::answers(&self.readiness, (&self.way, main), READY_WITHIN).await
     }
 
     /// The date of an answer of it, which speaks HTTP.
@@ -133,7 +137,7 @@ impl Target {
             Readiness::Http(path) => path,
             Readiness::Tcp => "/",
         };
-        ready::date(main, path).await
+        ready::date(&self.way, main, path).await
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {

@@ -1,0 +1,90 @@
+//! `power_off`: a host loses its power. First its plug, so that nobody is told; then all that runs on it ends, and its network with it. When it has
+//! power again, it is a new host, on which its components are started anew.
+
+use super::super::{Outcome, Step, step};
+use super::Kind;
+use super::kill::end;
+use crate::topology::component::Topology;
+use crate::topology::network::PowerFault;
+
+pub(super) struct PowerOff(PowerFault);
+
+impl PowerOff {
+    pub(super) fn new(host: String) -> Self {
+        Self(PowerFault { host })
+    }
+}
+
+impl Kind for PowerOff {
+    fn inject(&mut self, topology: &mut Topology<'_>) -> Step {
+        let (network, fault) = (topology.network(), self.0.clone());
+        let components = topology.on_host(&fault.host);
+        let running = components.iter().filter_map(|name| {
+            let target = topology.target(name)?;
+            Some((target, topology.take_down(name)?))
+        });
+        let running: Vec<_> = running.collect();
+        step(async move {
+            let network = network?;
+            {
+                let network = network.read().await;
+                fault
+                    .check(&network)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                fault
+                    .unplug(&network)
+                    .await
+                    .map_err(|error| error.to_string())?;
+            }
+            for (target, mut child) in running {
+                end(&target, &mut child).await?;
+            }
+            let mut network = network.write().await;
+            fault.power_off(&mut network).await;
+            let proof = fault.prove(&network).await;
+            proof
+                .map(|proof| proof.0)
+                .map_err(|error| error.to_string())
+        })
+    }
+
+    fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
+        let (network, fault) = (topology.network(), self.0.clone());
+        let components = topology.on_host(&fault.host);
+        let missing = components
+            .into_iter()
+            .filter(|name| topology.target(name).is_none());
+        let missing: Vec<String> = missing.collect();
+        let starting: Vec<_> = missing
+            .into_iter()
+            .map(|name| {
+                let starting = topology.begin(&name);
+                (name, starting)
+            })
+            .collect();
+        Box::pin(async move {
+            let mut started = Vec::new();
+            let healing = async {
+                let network = network?;
+                let mut power = network.write().await;
+                fault
+                    .heal(&mut power)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                drop(power);
+                for (name, starting) in starting {
+                    let starting = starting.map_err(|error| error.to_string())?;
+                    started.push((name, starting.await.map_err(|error| error.to_string())?));
+                }
+                let network = network.read().await;
+                let proof = fault.prove_healed(&network).await;
+                proof
+                    .map(|proof| proof.0)
+                    .map_err(|error| error.to_string())
+            };
+            let proof = healing.await;
+            Outcome { proof, started }
+        })
+    }
+}
