@@ -1,6 +1,5 @@
 //! How the lab reaches a component: as everybody here does, or from inside its host of a network.
 
-use super::component::Address;
 use super::network::Network;
 use std::fmt;
 use std::io;
@@ -39,14 +38,14 @@ impl Way {
     ///
     /// # Errors
     /// The connection's.
-    pub(crate) async fn connect(&self, address: &Address) -> io::Result<TcpStream> {
+    pub(crate) async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
         match self {
-            Self::Direct => TcpStream::connect((address.host.as_str(), address.port)).await,
-            Self::From(network, host) => {
-                let ip: Result<IpAddr, _> = address.host.parse();
+            Self::Direct => TcpStream::connect((host, port)).await,
+            Self::From(network, from) => {
+                let ip: Result<IpAddr, _> = host.parse();
                 let ip = ip.map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-                let to = SocketAddr::new(ip, address.port);
-                network.read().await.connect(host, to, WITHIN).await
+                let to = SocketAddr::new(ip, port);
+                network.read().await.connect(from, to, WITHIN).await
             }
         }
     }

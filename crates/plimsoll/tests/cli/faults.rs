@@ -401,8 +401,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.path == '/db':
                 urllib.request.urlopen('http://db-a:' + other + '/json/valid', timeout=0.3).read()
             if self.path == '/write':
-                with open(os.path.join(directory, 'f'), 'wb') as file:
+                path = os.path.join(directory, 'f')
+                with open(path, 'wb') as file:
                     file.write(b'x' * 5000)
+                os.remove(path)
         except OSError:
             status = 503
         self.send_response(status)

@@ -244,7 +244,10 @@ impl Client {
         };
         let tls = ClientTls::new(settings).map_err(|error| error.to_string())?;
         let handshake = async {
-            let stream = self.way.connect(&self.address).await;
+            let stream = self
+                .way
+                .connect(&self.address.host, self.address.port)
+                .await;
             let stream = stream.map_err(|error| error.to_string())?;
             Ok(tls.connector(None).secure(stream).await)
         };

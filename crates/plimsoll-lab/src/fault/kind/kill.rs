@@ -67,7 +67,12 @@ async fn gone(target: &Target) -> Result<String, String> {
 }
 
 async fn refuses(target: &Target, address: &Address) -> Result<(), String> {
-    match timeout(REFUSED_WITHIN, target.way.connect(address)).await {
+    match timeout(
+        REFUSED_WITHIN,
+        target.way.connect(&address.host, address.port),
+    )
+    .await
+    {
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Ok(Err(error)) => Err(format!("{address} is not refused: {error}")),
         Ok(Ok(_)) => Err(format!("somebody listens at {address}")),

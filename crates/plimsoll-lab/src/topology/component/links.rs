@@ -1,7 +1,11 @@
 //! Links between components: a fault proxy of ours stands in each that the experiment delays, and is told by its API what to do.
 
 use super::address::{Address, Addresses, MAIN};
+use super::start::{Readying, Start};
+use super::{Topology, launch};
 use crate::error::LabError;
+use crate::topology::peers;
+use crate::topology::way::Way;
 use plimsoll_experiment::Link;
 use plimsoll_http::{Call, Limits, Url, call};
 use serde::Deserialize;
@@ -24,6 +28,59 @@ pub struct Links {
     api: String,
     /// Links that are led through it, and where each listens; each is a proxy by its place.
     led: Vec<(Link, SocketAddr)>,
+}
+
+impl Topology<'_> {
+    /// Starts the proxy that stands in links.
+    pub(super) async fn start_fault_proxy(&mut self) -> Result<(), LabError> {
+        let log = self.places.logs.join(format!("{FAULT_PROXY}.log"));
+        let start = Start {
+            name: FAULT_PROXY.to_owned(),
+            executable: self.places.executable.clone(),
+            launch: launch::fault_proxy(&log, &self.places, &self.values)?,
+            log,
+            readying: Readying::Announced,
+            way: Way::Direct,
+        };
+        let started = start.begin().await?;
+        let mut announced = started.announced.iter();
+        let api = announced.find(|(listener, _)| listener == API);
+        let (_, api) =
+            api.ok_or_else(|| LabError::Internal("the fault proxy announced no API".to_owned()))?;
+        self.links = Some(Links::new(api));
+        self.running.insert(FAULT_PROXY.to_owned(), started.running);
+        Ok(())
+    }
+
+    /// Whom components are connected with, by their names, where no link leads that is delayed.
+    #[must_use]
+    pub fn beside_links(&self) -> Vec<(String, String)> {
+        let children = self.running.iter();
+        let children = children.filter_map(|(name, running)| Some((name, running.child.as_ref()?)));
+        let mut found = Vec::new();
+        for (name, child) in children.filter(|(name, _)| *name != FAULT_PROXY) {
+            let own = self.addresses.ports(name);
+            let peers = peers::below(child.shim_pid()).into_iter();
+            // A connection at a port of its own was made by its client.
+            let made = peers.filter(|connected| !own.contains(&connected.port));
+            let beside = made.filter(|connected| !self.addresses.is_led(name, connected.peer));
+            found.extend(beside.map(|connected| {
+                let peer = self.addresses.component_at(connected.peer);
+                let peer = peer.map_or_else(|| connected.peer.to_string(), str::to_owned);
+                (name.clone(), peer)
+            }));
+        }
+        found
+    }
+
+    /// The proxy in links that the experiment delays.
+    ///
+    /// # Errors
+    /// [`LabError::Internal`] before anything was started, or where nothing is delayed.
+    pub fn links(&self) -> Result<&Links, LabError> {
+        let links = self.links.as_ref();
+        links.ok_or_else(|| LabError::Internal("no link is led through a proxy".to_owned()))
+    }
 }
 
 /// Passed on a link since it is led through the proxy.

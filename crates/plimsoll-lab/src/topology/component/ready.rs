@@ -61,7 +61,7 @@ pub(super) async fn answers(
 pub(super) async fn date(way: &Way, address: &Address, path: &str) -> Result<SystemTime, String> {
     let asked = async {
         let stream = way
-            .connect(address)
+            .connect(&address.host, address.port)
             .await
             .map_err(|error| error.to_string())?;
         let answer = http_get::get(stream, &address.authority(HTTP_PORT), path).await?;
@@ -95,7 +95,7 @@ pub(super) async fn reachable(name: &str, address: &Address) -> Result<(), LabEr
 }
 
 async fn attempt(readiness: &Readiness, way: &Way, address: &Address) -> Result<(), String> {
-    let stream = match timeout(ATTEMPT, way.connect(address)).await {
+    let stream = match timeout(ATTEMPT, way.connect(&address.host, address.port)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return Err(format!("{address}: {error}")),
         Err(_) => return Err(format!("{address}: no connection")),

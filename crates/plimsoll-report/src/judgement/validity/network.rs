@@ -16,14 +16,11 @@ const EXHAUSTED_SHARE: f64 = 0.01;
 
 pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
     let mut rows = Vec::new();
-    let says_something = |segments: &Segments| row::says_something(segments.sent, RETRANSMITTED);
-    // What faults have sent again cannot be told apart.
-    let is_own = arm.faults.is_empty();
-    if let Some(segments) = arm
-        .health
-        .segments
-        .filter(|it| is_own && says_something(it))
-    {
+    // With faults it cannot be told apart what they have sent again.
+    let is_told = |segments: &Segments| {
+        arm.faults.is_empty() && row::says_something(segments.sent, RETRANSMITTED)
+    };
+    if let Some(segments) = arm.health.segments.filter(is_told) {
         let measured = format!(
             "{} of {} segments were retransmitted",
             number(segments.again),
