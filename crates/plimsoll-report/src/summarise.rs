@@ -146,8 +146,9 @@ fn by_method(
     let cpus = facts.host.cpus;
     match method {
         Method::Measure => {
-            // A figure that nothing is known of has no cause.
-            let case = (merged.sent > 0).then(|| Case::of_one(merged, cpus));
+            // A figure that nothing is known of has no cause, and with faults what gave way was made to.
+            let asked = merged.sent > 0 && merged.faults.is_empty();
+            let case = asked.then(|| Case::of_one(merged, cpus));
             summary.bottleneck = case.as_ref().map(bottleneck::attribute);
         }
         Method::Compare { .. } => {}
