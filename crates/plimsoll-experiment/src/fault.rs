@@ -318,6 +318,7 @@ fn convert(
         kind: kind?,
     };
     check_times(loader, &fault, scope, at);
+    refuse_disk(loader, &fault, scope, at);
     Some(fault)
 }
 
@@ -420,6 +421,23 @@ fn arms(loader: &mut Loader<'_>, wire: &FaultWire, scope: &Scope<'_>, at: &Point
         }
     }
     arms.clone()
+}
+
+/// A disk of a component is memory, and lives as long as its shim: a start after the fault would find it empty, as no machine does.
+fn refuse_disk(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &Pointer) {
+    let ends = |component: &&Component| match &fault.kind {
+        FaultKind::PowerOff(host) => component.placement.host.as_ref() == Some(host),
+        kind => kind.restarts() && kind.component() == Some(&component.name),
+    };
+    let has_disk = |component: &&Component| matches!(&component.kind, ComponentKind::Command(command) if command.disk.is_some());
+    let found = scope.components.iter().filter(ends).find(has_disk);
+    if let Some(component) = found {
+        let message = format!(
+            "ends `{}`, whose `disk` goes with it and would be empty afterwards, as no real one is: remove `disk`",
+            component.name
+        );
+        loader.refuse(at, message);
+    }
 }
 
 /// A fault begins and is healed while there is load.

@@ -10,6 +10,7 @@ mod cgroup;
 mod clock;
 mod descriptors;
 mod directories;
+mod faketime;
 mod hosts;
 mod namespaces;
 mod packet_filter;
@@ -107,6 +108,7 @@ pub fn look() -> Vec<Fact> {
         namespaces::look(),
         packet_filter::look(),
         hosts::look(),
+        faketime::look(),
     ]);
     facts
 }

@@ -8,28 +8,26 @@
 //! beside the load, whose loop asks [`Script::next`] for the next that has ended.
 
 mod callers;
+mod course;
 mod kind;
 
-pub(crate) use kind::check;
+pub use kind::check;
 
 use crate::error::LabError;
-use crate::progress::Progress;
 use crate::record::recorder::{Recorder, Scene};
 use crate::topology::component::{Started, Topology};
 use callers::Callers;
-use kind::Kind;
-use plimsoll_experiment::{Experiment, Fault};
+use course::{Course, Phase, Waiting};
+use plimsoll_experiment::Experiment;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_load::plan::Plan;
-use plimsoll_report::record::{ArmData, CallerFigures, EventKind, FaultRow};
+use plimsoll_report::record::{ArmData, FaultRow};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a step of a fault may take before it counts as failed.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How soon a fault whose target is still broken looks again.
 const AGAIN_AFTER: Duration = Duration::from_millis(10);
 
@@ -58,39 +56,6 @@ pub(crate) fn step(proof: impl Future<Output = Result<String, String>> + 'static
     Box::pin(async { proof.await.into() })
 }
 
-/// Something that a course waits for.
-enum Waiting {
-    /// Its moment.
-    Moment(Instant),
-    /// A step.
-    Step(Step, Instant),
-}
-
-/// Where a course stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Ahead,
-    Injecting,
-    Open,
-    Healing,
-    Over,
-}
-
-/// A fault on its way.
-struct Course {
-    fault: Fault,
-    kind: Box<dyn Kind>,
-    phase: Phase,
-    waiting: Option<Waiting>,
-    /// When it is to be healed, from its injection on.
-    until: Instant,
-    /// From its injection on.
-    row: Option<FaultRow>,
-    callers: Callers,
-    /// The number of its undo with the warden.
-    undo: Option<u64>,
-}
-
 /// The faults of one load.
 pub(crate) struct Script {
     courses: Vec<Course>,
@@ -114,16 +79,7 @@ impl Script {
     ) -> Self {
         let callers = || Callers::new(data, plan, block);
         let faults = experiment.faults.iter().filter(|fault| fault.is_of(arm));
-        let courses = faults.map(|fault| Course {
-            kind: kind::of(fault),
-            fault: fault.clone(),
-            phase: Phase::Ahead,
-            waiting: None,
-            until: Instant::now(),
-            row: None,
-            callers: callers(),
-            undo: None,
-        });
+        let courses = faults.map(|fault| Course::new(fault, kind::of(fault), callers()));
         Self {
             courses: courses.collect(),
             undisturbed: callers(),
@@ -139,8 +95,7 @@ impl Script {
 
     /// Whether something is broken on purpose, or was until a moment ago.
     pub(crate) fn is_open(&self) -> bool {
-        let mut phases = self.courses.iter().map(|course| course.phase);
-        phases.any(|phase| !matches!(phase, Phase::Ahead | Phase::Over))
+        self.courses.iter().any(Course::is_open)
     }
 
     /// Waits for the next course that has to go on. May be dropped and called again; pending while there is none.
@@ -159,11 +114,9 @@ impl Script {
                     Some(Waiting::Step(step, until)) => {
                         let outcome = match step.as_mut().poll(context) {
                             Poll::Ready(outcome) => outcome,
-                            Poll::Pending if *until <= Instant::now() => Err(format!(
-                                "nothing was certain within {} s",
-                                PATIENCE.as_secs()
-                            ))
-                            .into(),
+                            Poll::Pending if *until <= Instant::now() => {
+                                Err("nothing was certain in time".to_owned()).into()
+                            }
                             Poll::Pending => continue,
                         };
                         course.waiting = None;
@@ -212,7 +165,7 @@ impl Script {
         topology: &mut Topology<'_>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), LabError> {
-        if self.is_taken(due.place) {
+        if self.is_taken(due.place, topology) {
             self.courses[due.place].waiting = Some(Waiting::Moment(Instant::now() + AGAIN_AFTER));
             return Ok(());
         }
@@ -223,7 +176,7 @@ impl Script {
     }
 
     /// Whether the thing that a fault ahead breaks is not healed yet of another.
-    fn is_taken(&self, place: usize) -> bool {
+    fn is_taken(&self, place: usize, topology: &Topology<'_>) -> bool {
         let Some(ahead) = self
             .courses
             .get(place)
@@ -231,10 +184,8 @@ impl Script {
         else {
             return false;
         };
-        let target = ahead.fault.kind.target();
-        let mut open = (self.courses.iter())
-            .filter(|course| !matches!(course.phase, Phase::Ahead | Phase::Over));
-        target.is_some() && open.any(|course| course.fault.kind.target() == target)
+        let mut open = self.courses.iter().filter(|course| course.is_open());
+        open.any(|course| topology.touch(&course.fault.kind, &ahead.fault.kind))
     }
 
     /// Takes a fragment into account that begins at `start` and ends at `end`, in seconds since the run began: it is of the faults that it
@@ -288,209 +239,17 @@ impl Script {
         first
     }
 
-    /// The faults that happened, and the figures of the seconds without any.
-    pub(crate) fn over(self) -> (Vec<FaultRow>, Option<Box<ArmData>>) {
+    /// The faults that happened, and the figures of the seconds without any; `was_stopped`: the load ended before its time.
+    pub(crate) fn over(
+        self,
+        scene: &Scene,
+        was_stopped: bool,
+    ) -> (Vec<FaultRow>, Option<Box<ArmData>>) {
         if self.courses.is_empty() {
             return (Vec::new(), None);
         }
-        let rows = self.courses.into_iter().filter_map(|course| {
-            Some(FaultRow {
-                callers: course.callers.figures(),
-                ..course.row?
-            })
-        });
+        let courses = self.courses.into_iter();
+        let rows = courses.filter_map(|course| course.over(scene, was_stopped));
         (rows.collect(), Some(Box::new(self.undisturbed.into_data())))
-    }
-}
-
-impl Course {
-    fn go_on(
-        &mut self,
-        outcome: Option<Outcome>,
-        scene: &Scene,
-        topology: &mut Topology<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), LabError> {
-        let now = recorder.now();
-        match (self.phase, outcome) {
-            (Phase::Ahead, _) => self.inject(now, scene, topology, recorder),
-            (Phase::Injecting, Some(outcome)) => {
-                let (event, said) = self.injected(now, outcome, topology);
-                self.tell(event, &said, now, scene, recorder)
-            }
-            (Phase::Open, _) => {
-                if let Some(row) = &mut self.row {
-                    row.heal_begun = now;
-                }
-                if let Some(why) = self.kind.unexercised() {
-                    self.unproved(&why);
-                    self.tell(EventKind::FaultNotProved, &why, now, scene, recorder)?;
-                }
-                self.phase = Phase::Healing;
-                let healing = self.kind.heal(topology);
-                self.waiting = Some(Waiting::Step(healing, Instant::now() + PATIENCE));
-                Ok(())
-            }
-            (Phase::Healing, Some(outcome)) => self.healed(now, outcome, scene, topology, recorder),
-            _ => Ok(()),
-        }
-    }
-
-    fn inject(
-        &mut self,
-        now: f64,
-        scene: &Scene,
-        topology: &mut Topology<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), LabError> {
-        self.phase = Phase::Injecting;
-        self.until = Instant::now() + self.fault.lasts;
-        self.row = Some(FaultRow {
-            name: self.fault.name.clone(),
-            kind: self.fault.kind.word().to_owned(),
-            target: self.fault.kind.target(),
-            arm: scene.arm.clone(),
-            block: scene.block,
-            injected: now,
-            proved: None,
-            effect: String::new(),
-            heal_begun: now,
-            healed: None,
-            heal: String::new(),
-            callers: CallerFigures::default(),
-        });
-        self.tell(
-            EventKind::FaultInjected,
-            "is injected",
-            now,
-            scene,
-            recorder,
-        )?;
-        let prepared = self.kind.undo(topology).and_then(|undo| match undo {
-            Some(undo) => {
-                let number = recorder
-                    .open_undo(&self.fault.name, &undo)
-                    .map_err(|e| e.to_string())?;
-                self.undo = Some(number);
-                topology
-                    .warden()
-                    .map_err(|e| e.to_string())?
-                    .open(number, &self.fault.name, &undo)
-            }
-            None => Ok(()),
-        });
-        let injecting = match prepared {
-            Ok(()) => self.kind.inject(topology),
-            Err(why) => step(async move { Err(format!("it was not injected: {why}")) }),
-        };
-        self.waiting = Some(Waiting::Step(injecting, Instant::now() + PATIENCE));
-        Ok(())
-    }
-
-    /// The fault is there, or not: until its end, in any case.
-    fn injected(
-        &mut self,
-        now: f64,
-        outcome: Outcome,
-        topology: &mut Topology<'_>,
-    ) -> (EventKind, String) {
-        self.phase = Phase::Open;
-        for (name, started) in outcome.started {
-            topology.adopt(&name, started);
-        }
-        let until = match &outcome.proof {
-            Ok(_) => self.until,
-            // There is nothing to wait for.
-            Err(_) => Instant::now(),
-        };
-        self.waiting = Some(Waiting::Moment(until));
-        match outcome.proof {
-            Ok(proof) => {
-                if let Some(row) = &mut self.row {
-                    row.proved = Some(now);
-                    row.effect.clone_from(&proof);
-                }
-                (EventKind::FaultProved, format!("has its effect: {proof}"))
-            }
-            Err(why) => {
-                self.unproved(&why);
-                (
-                    EventKind::FaultNotProved,
-                    format!("has no proved effect: {why}"),
-                )
-            }
-        }
-    }
-
-    fn unproved(&mut self, why: &str) {
-        if let Some(row) = &mut self.row {
-            row.proved = None;
-            why.clone_into(&mut row.effect);
-        }
-    }
-
-    fn healed(
-        &mut self,
-        now: f64,
-        outcome: Outcome,
-        scene: &Scene,
-        topology: &mut Topology<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), LabError> {
-        self.phase = Phase::Over;
-        for (name, started) in outcome.started {
-            topology.adopt(&name, started);
-        }
-        let (event, said) = match outcome.proof {
-            Ok(proof) => {
-                if let Some(row) = &mut self.row {
-                    row.healed = Some(now);
-                    row.heal.clone_from(&proof);
-                }
-                (EventKind::FaultHealed, format!("is healed: {proof}"))
-            }
-            Err(why) => {
-                if let Some(row) = &mut self.row {
-                    row.heal.clone_from(&why);
-                }
-                (EventKind::FaultNotHealed, why)
-            }
-        };
-        self.tell(event, &said, now, scene, recorder)?;
-        if event == EventKind::FaultNotHealed {
-            return Err(LabError::NotHealed {
-                fault: self.fault.name.clone(),
-                reason: said,
-                run: recorder.dir().root().to_owned(),
-            });
-        }
-        if let Some(number) = self.undo.take() {
-            topology
-                .warden()?
-                .close(number)
-                .map_err(LabError::Internal)?;
-            recorder.close_undo(number)?;
-        }
-        Ok(())
-    }
-
-    fn tell(
-        &self,
-        event: EventKind,
-        said: &str,
-        now: f64,
-        scene: &Scene,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), LabError> {
-        let target = self.fault.kind.target();
-        let what = target.map_or_else(String::new, |target| format!(" {target}"));
-        let message = format!(
-            "fault `{}` ({}{what}) {said}",
-            self.fault.name,
-            self.fault.kind.word()
-        );
-        recorder.load_event(event, scene, now, &message)?;
-        recorder.tell(Progress::Note(message));
-        Ok(())
     }
 }

@@ -36,6 +36,7 @@ mod topology;
 mod undo;
 
 pub use error::{ErrorKind, LabError, LogTail};
+pub use fault::check as check_faults;
 pub use options::RunOptions;
 pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
 pub use record::rundir;

@@ -101,7 +101,7 @@ pub async fn run(
         cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
         environment,
         log: recorder.dir().log(GENERATOR),
-        host: topology.generator_holder().await,
+        host: topology.generator_holder().await?,
         mask: &mask,
     };
     let generator = Generator::start(generator, &plan).await?;
@@ -110,10 +110,11 @@ pub async fn run(
     let finished = running.until_finished(topology, recorder, stop).await;
     let healed = running.heal(topology, recorder).await;
     let (mut data, mut over) = running.over();
-    for fault in &data.faults {
+    for fault in &mut data.faults {
         recorder.fault(fault)?;
     }
-    over.death = over.death.or(healed.err());
+    // Whatever else went wrong: somebody has to heal what is left.
+    over.death = healed.err().or(over.death);
     data.unseen = topology.unseen();
     let totals = match finished {
         Ok(totals) => totals,
@@ -121,12 +122,12 @@ pub async fn run(
         Err(error) if error.kind() == ErrorKind::ComponentDied => {
             return Ok(Loaded {
                 data,
-                end: End::Failed(error),
+                end: End::Failed(over.death.unwrap_or(error)),
                 notes: Vec::new(),
                 seconds: over.seconds,
             });
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(over.death.unwrap_or(error)),
     };
     over.generator.finish().await;
     let ledger = over.ledger;
@@ -168,12 +169,11 @@ fn end_times(spec: LoadSpec<'_>, plan: &Plan, topology: &Topology<'_>) -> Option
     let faults = spec.experiment.faults.iter();
     let faults = faults.filter(|fault| fault.is_of(&spec.arm.name));
     // A component that is started anew during the load begins to count anew.
-    let restarted: Vec<&str> = faults
-        .filter(|fault| fault.kind.restarts())
-        .filter_map(|fault| fault.kind.component())
+    let restarted: Vec<String> = faults
+        .flat_map(|fault| topology.restarted_by(&fault.kind))
         .collect();
     let mut counters = topology.all_counters();
-    counters.retain(|(name, _)| !restarted.contains(&name.as_str()));
+    counters.retain(|(name, _)| !restarted.contains(name));
     EndTimes::new(measured, &spec.arm.target.component, counters)
 }
 

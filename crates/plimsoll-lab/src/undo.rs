@@ -3,12 +3,22 @@
 //! Whatever the run has started goes with its shims, and with it most faults: limits, frozen groups, proxies, clocks. What is left are files of
 //! the user's that were replaced, and commands of the user's that have to be undone by others.
 
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_report::record::FaultRow;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+/// How long a command that undoes may take.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 30,
+    tv_nsec: 0,
+};
 
 /// One thing to undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,30 +49,43 @@ impl Undo {
     /// Why it could not be done, in words.
     pub(crate) fn carry_out(&self) -> Result<(), String> {
         match self {
-            Self::Restore { file, aside } => match fs::rename(aside, file) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.exists() => {
-                    Ok(())
+            Self::Restore { file, aside } => {
+                match fs::rename(aside, file) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound && file.exists() => {}
+                    done => done.map_err(|error| format!("{}: {error}", file.display()))?,
                 }
-                done => done.map_err(|error| format!("{}: {error}", file.display())),
-            },
+                // Two names of one file, as long as nothing was put in its place: then a rename does nothing.
+                fs::remove_file(aside).ignored("there is none, most often");
+                Ok(())
+            }
             Self::Run {
                 command,
                 dir,
                 environment,
             } => {
                 let (program, arguments) = command.split_first().ok_or("an empty command")?;
-                let status = Command::new(program)
+                let failed = |error: io::Error| format!("{program}: {error}");
+                let mut child = Command::new(program)
                     .args(arguments)
                     .current_dir(dir)
                     .env_clear()
                     .envs(environment)
                     .stdin(Stdio::null())
-                    .status()
-                    .map_err(|error| format!("{program}: {error}"))?;
-                match status.success() {
-                    true => Ok(()),
-                    false => Err(format!("{program}: {status}")),
+                    .spawn()
+                    .map_err(failed)?;
+                let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+                let ended = ended.map_err(|error| failed(error.into()))?;
+                let mut looked_at = [PollFd::new(&ended, PollFlags::IN)];
+                let has_ended = poll(&mut looked_at, Some(&PATIENCE));
+                if has_ended.is_ok_and(|count| count > 0) {
+                    return match child.wait().map_err(failed)? {
+                        status if status.success() => Ok(()),
+                        status => Err(format!("{program}: {status}")),
+                    };
                 }
+                child.kill().ignored("it has ended just now");
+                child.wait().ignored("it was ours, and is gone");
+                Err(format!("{program}: it does not end"))
             }
         }
     }

@@ -79,6 +79,12 @@ pub(super) fn convert(
     let authority = read("authority", &wire.authority);
     let authority_key = read("authority_key", &wire.authority_key);
     let is_rendered = renders(scope, &component, file);
+    if is_rendered && has_disk(scope, &component) {
+        let message = format!(
+            "is on the `disk` of `{component}`, which it alone sees: remove `disk`, or name a file of the experiment"
+        );
+        loader.refuse(at.key("file"), message);
+    }
     if !is_rendered {
         loader.read(&at.key("file"), file);
     }
@@ -102,6 +108,11 @@ pub(super) fn convert(
             SignalWire::Usr2 => Reload::Usr2,
         }),
     }))
+}
+
+fn has_disk(scope: &Scope<'_>, component: &str) -> bool {
+    let found = scope.components.iter().find(|one| one.name == component);
+    matches!(found.map(|one| &one.kind), Some(ComponentKind::Command(command)) if command.disk.is_some())
 }
 
 /// Whether a component renders a file of this name: then its own copy is replaced, and nothing of the user's.

@@ -8,6 +8,9 @@ use crate::loader::Loader;
 use crate::topology::link;
 use crate::wire::FaultWire;
 
+/// A shorter delay cannot be proved.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// Effect on what passes a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
@@ -61,8 +64,11 @@ fn effect(loader: &mut Loader<'_>, wire: &FaultWire, at: &Pointer) -> Option<Eff
     }
     let jitter = wire.jitter.map_or(Duration::ZERO, |jitter| *jitter);
     match wire.delay.map(|delay| *delay) {
-        Some(delay) if delay.is_zero() => {
-            loader.refuse(at.key("delay"), "is none: write for instance `20ms`");
+        Some(delay) if delay < SHORTEST => {
+            loader.refuse(
+                at.key("delay"),
+                "is too short to be told from none: write `1ms` or more",
+            );
         }
         Some(delay) if jitter > delay => {
             loader.refuse(

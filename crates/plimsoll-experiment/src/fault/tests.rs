@@ -79,6 +79,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
         "there is no link `log -> api`",
     );
     check("link: api -> log", "has no effect");
+    check("link: api -> log, delay: 100us", "too short to be told");
     check(
         "link: api -> log, reset: true, silence: true",
         "has several effects",
@@ -169,7 +170,7 @@ fn hosts_are_cut_off_lied_to_and_switched_off() {
         ("loss: [app-a, db-a], share: 5%", "app-a <-> db-a"),
         ("dns: app-a, name: db-a, answer: nxdomain", "app-a: db-a"),
         ("dns: app-a, name: db-a, answer: 10.0.0.1", "app-a: db-a"),
-        ("power_off: db-a", "db-a"),
+        ("power_off: app-a", "app-a"),
         ("disk_full: db", "db"),
     ] {
         assert_eq!(target(text), expected, "{text}");
@@ -195,6 +196,8 @@ fn hosts_that_are_not_there_are_named() {
     );
     check("power_off: db-c", "there is no host `db-c`");
     check("disk_full: api", "has no disk of its own");
+    check("kill: db", "whose `disk` goes with it");
+    check("power_off: db-a", "whose `disk` goes with it");
     check(
         "kill: api, direction: one_way",
         "belongs to faults between hosts",

@@ -19,7 +19,8 @@ use crate::error::LabError;
 use crate::topology::component::Topology;
 use crate::topology::network;
 use crate::undo::Undo;
-use plimsoll_experiment::{Experiment, Fault, FaultKind};
+use plimsoll_experiment::{Component, ComponentKind, Experiment, Fault, FaultKind};
+use std::time::Duration;
 
 /// A kind of fault.
 pub(super) trait Kind {
@@ -37,6 +38,11 @@ pub(super) trait Kind {
     /// Why the fault, which is about to be healed, was in force and yet had no effect on anything; `None`: it had, or that shows at once.
     fn unexercised(&mut self) -> Option<String> {
         None
+    }
+
+    /// How long its heal may take in addition, because components are started anew.
+    fn restart_within(&self, _topology: &Topology<'_>) -> Duration {
+        Duration::ZERO
     }
 
     /// Heals it, also when it was not injected or only in part, and proves that nothing is left of it.
@@ -66,8 +72,9 @@ pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
 ///
 /// # Errors
 /// [`LabError::Environment`] with what is missing, and what to do about it.
-pub(crate) fn check(experiment: &Experiment) -> Result<(), LabError> {
-    if experiment.network.is_some() {
+pub fn check(experiment: &Experiment) -> Result<(), LabError> {
+    let has_disk = |component: &Component| matches!(&component.kind, ComponentKind::Command(command) if command.disk.is_some());
+    if experiment.network.is_some() || experiment.components.iter().any(has_disk) {
         let missing = network::check();
         let missing = missing
             .iter()
@@ -75,7 +82,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), LabError> {
         let missing: Vec<String> = missing.collect();
         if !missing.is_empty() {
             return Err(LabError::Environment(format!(
-                "a network of hosts is not possible here: {}",
+                "hosts and disks of components are not possible here: {}",
                 missing.join("; ")
             )));
         }

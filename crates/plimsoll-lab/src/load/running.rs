@@ -163,7 +163,8 @@ impl RunningLoad {
             .service_time_check
             .map(EndTimes::conclude)
             .unwrap_or_default();
-        (data.faults, data.undisturbed) = self.script.over();
+        let was_stopped = self.stopping || self.death.is_some();
+        (data.faults, data.undisturbed) = self.script.over(&self.scene, was_stopped);
         let over = Over {
             generator: self.generator,
             ledger: self.ledger,

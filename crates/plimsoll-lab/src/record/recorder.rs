@@ -307,11 +307,14 @@ impl<'a> Recorder<'a> {
         self.dir.append_delay(row)
     }
 
-    /// Records a fault that is over.
+    /// Records a fault that is over, with secrets masked in what was seen of it.
     ///
     /// # Errors
     /// [`LabError::Storage`].
-    pub(crate) fn fault(&mut self, row: &FaultRow) -> Result<(), LabError> {
+    pub(crate) fn fault(&mut self, row: &mut FaultRow) -> Result<(), LabError> {
+        for said in [&mut row.effect, &mut row.heal] {
+            *said = self.mask.text(said).into_owned();
+        }
         self.dir.append_fault(&Line::Over(Box::new(row.clone())))
     }
 

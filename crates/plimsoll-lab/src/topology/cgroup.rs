@@ -57,6 +57,20 @@ pub(crate) fn groups(name: &str, wanted: &Wanted) -> Result<Vec<Cgroup>, LabErro
     Ok(groups)
 }
 
+/// Whether a group that limits can be made here: processor time, or else memory.
+///
+/// # Errors
+/// [`LabError::Environment`] with what the host does not permit.
+pub(crate) fn check(of_memory: bool) -> Result<(), LabError> {
+    let name = format!("plimsoll-check-{}", std::process::id());
+    let group = match of_memory {
+        true => memory(&name)?,
+        false => limit(&name, None)?,
+    };
+    let made = fs::create_dir(&group.dir).and_then(|()| fs::remove_dir(&group.dir));
+    made.map_err(|error| none(&format!("{}: {error}", group.dir.display())))
+}
+
 /// A file that directories of version 2 have, and no others.
 const FREEZABLE: &str = "cgroup.controllers";
 
@@ -76,7 +90,7 @@ fn whole(name: &str) -> Option<Cgroup> {
 }
 
 /// A group whose memory can be limited.
-pub(crate) fn memory(name: &str) -> Result<Cgroup, LabError> {
+fn memory(name: &str) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (own, mountinfo) = (text("/proc/self/cgroup"), text("/proc/self/mountinfo"));
     let (parent, own) = match locate("memory", &own, &mountinfo) {

@@ -281,6 +281,10 @@ impl<'a> Topology<'a> {
 
     /// Stops every component, last started first.
     pub async fn stop_all(&mut self) {
+        // First: what is to be undone may need components.
+        if let Some(warden) = self.warden.take() {
+            warden.finish();
+        }
         let names: Vec<String> = self.running.keys().rev().cloned().collect();
         for name in names {
             self.stop(&name).await;
@@ -288,9 +292,6 @@ impl<'a> Topology<'a> {
         // Whoever else has it is done by now.
         if let Some(network) = self.network.take().and_then(Arc::into_inner) {
             network.into_inner().stop().await;
-        }
-        if let Some(warden) = self.warden.take() {
-            warden.finish();
         }
     }
 
@@ -383,6 +384,21 @@ impl<'a> Topology<'a> {
         }
     }
 
+    /// The run's identity, which names what it makes outside of its directories.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.places.run_id
+    }
+
+    /// Our own executable.
+    pub(crate) fn executable(&self) -> &Path {
+        &self.places.executable
+    }
+
+    /// The log of this name.
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.places.logs.join(format!("{name}.log"))
+    }
+
     /// The directory of a component's files.
     pub(crate) fn directory_of(&self, name: &str) -> PathBuf {
         self.places.scratch.join(name)
@@ -397,6 +413,14 @@ impl<'a> Topology<'a> {
     pub(crate) fn next_number(&mut self) -> u32 {
         self.numbers += 1;
         self.numbers
+    }
+
+    /// Tells who undoes faults that one is healed. Who is gone meanwhile is started anew with the next fault.
+    pub(crate) fn close_undo(&mut self, number: u64) {
+        let told = self.warden.as_mut().map(|warden| warden.close(number));
+        if matches!(told, Some(Err(_))) {
+            self.warden = None;
+        }
     }
 
     /// The process that undoes faults should this one die.

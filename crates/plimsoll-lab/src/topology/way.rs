@@ -50,11 +50,17 @@ impl Way {
         }
     }
 
-    /// The process whose namespaces a child here has to join.
-    pub(crate) async fn holder(&self) -> Option<u32> {
+    /// The process whose namespaces a child here has to join, if it has to.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::HostUnreachable`] for a host without power: nothing is to run outside of it in its place.
+    pub(crate) async fn holder(&self) -> io::Result<Option<u32>> {
         match self {
-            Self::Direct => None,
-            Self::From(network, host) => network.read().await.holder(host),
+            Self::Direct => Ok(None),
+            Self::From(network, host) => match network.read().await.holder(host) {
+                Some(holder) => Ok(Some(holder)),
+                None => Err(io::ErrorKind::HostUnreachable.into()),
+            },
         }
     }
 }

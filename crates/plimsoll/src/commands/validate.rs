@@ -71,6 +71,9 @@ fn json(document: Document, name: &str, text: &str) -> Result<Document, Failure>
 fn experiment(loaded: &Experiment) -> Result<Ending, Failure> {
     // What it says of this host is a warning; what it refuses does not depend on the host.
     preflight::conclude(&preflight::outlooks(loaded), Unreachable::Refused)?;
+    if let Err(missing) = plimsoll_lab::check_faults(loaded) {
+        out::note(&format!("warning: {missing}"));
+    }
     let (components, arms) = (loaded.components.len(), loaded.arms.len());
     out::print(&format!(
         "{}: a valid experiment: {components} components, {arms} arms\n",

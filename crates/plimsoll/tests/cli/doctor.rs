@@ -47,6 +47,7 @@ fn it_says_what_this_host_allows() {
         "namespaces",
         "nft",
         "hosts",
+        "faketime",
         "ceiling",
     ] {
         assert!(

@@ -64,7 +64,7 @@ impl Replaced {
             .to_string_lossy()
             .into_owned();
         Ok(File {
-            aside: place.with_file_name(format!(".{name}.set-aside")),
+            aside: place.with_file_name(format!(".{name}.{}.set-aside", topology.run_id())),
             original,
             place,
         })
@@ -74,10 +74,11 @@ impl Replaced {
 impl Kind for Replaced {
     fn undo(&mut self, topology: &mut Topology<'_>) -> Result<Option<Undo>, String> {
         let file = self.find(topology)?;
-        if file.aside.exists() {
+        let left = others_aside(&file.place);
+        if let Some(left) = left {
             return Err(format!(
                 "{} is what another run has set aside: heal that one first",
-                file.aside.display()
+                left.display()
             ));
         }
         let undo = Undo::Restore {
@@ -85,7 +86,8 @@ impl Kind for Replaced {
             aside: file.aside.clone(),
         };
         self.file = Some(file);
-        Ok(Some(undo))
+        // Its own copy goes with the run's directory of its own.
+        Ok((!self.certificate.is_rendered).then_some(undo))
     }
 
     fn inject(&mut self, topology: &mut Topology<'_>) -> Step {
@@ -122,12 +124,12 @@ impl Kind for Replaced {
             let Some(file) = file else {
                 return Ok("its file was not touched".to_owned());
             };
-            let target = target.ok_or("it does not run")?;
             let restored = Undo::Restore {
                 file: file.place.clone(),
                 aside: file.aside.clone(),
             };
             restored.carry_out()?;
+            let target = target.ok_or("its file is put back, and it does not run")?;
             reload(&target, told)?;
             let original = mint::leaf(&file.original)?;
             let client = Client::new(&target, &original.name)?;
@@ -138,6 +140,17 @@ impl Kind for Replaced {
             ))
         })
     }
+}
+
+/// A file in this place's directory that a run has set aside for it.
+fn others_aside(place: &Path) -> Option<PathBuf> {
+    let name = place.file_name()?.to_string_lossy().into_owned();
+    let entries = fs::read_dir(place.parent()?).ok()?.flatten();
+    let mut paths = entries.map(|entry| entry.path());
+    paths.find(|path| {
+        let known = path.file_name().unwrap_or_default().to_string_lossy();
+        known.starts_with(&format!(".{name}.")) && known.ends_with(".set-aside")
+    })
 }
 
 impl File {

@@ -25,9 +25,7 @@ impl Cpu {
 
 /// Whether processor time can be limited here.
 pub(super) fn check() -> Result<(), String> {
-    cgroup::limit("check", None)
-        .map(drop)
-        .map_err(|error| error.to_string())
+    cgroup::check(false).map_err(|error| error.to_string())
 }
 
 impl Kind for Cpu {
@@ -54,15 +52,22 @@ impl Kind for Cpu {
 
     fn unexercised(&mut self) -> Option<String> {
         let (target, before) = self.before.as_ref()?;
-        let after = throttled(target)?;
+        let Some(after) = throttled(target) else {
+            return Some("its throttling cannot be read".to_owned());
+        };
         (after <= *before)
             .then(|| "not exercised: it never wanted more processor time than it had".to_owned())
     }
 
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
         let released = topology.hold(&self.component, None);
+        let (target, cores) = (topology.target(&self.component), self.cores);
         step(async move {
             released.map_err(|error| error.to_string())?;
+            let limit = target.as_ref().and_then(limit);
+            if limit.is_some_and(|limit| (limit - cores).abs() < 0.01) {
+                return Err(format!("its group is still limited to {cores} processors"));
+            }
             Ok("its group is limited as before".to_owned())
         })
     }

@@ -37,6 +37,10 @@ impl Kind for Kill {
         })
     }
 
+    fn restart_within(&self, topology: &Topology<'_>) -> Duration {
+        topology.ready_within(&self.component)
+    }
+
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
         restart(topology, &self.component)
     }

@@ -8,6 +8,7 @@ use crate::topology::cgroup;
 use crate::topology::component::{Target, Topology};
 use plimsoll_base::units::format_bytes;
 use std::fs;
+use std::time::Duration;
 
 /// Files with the limit of a group, of version 2 and 1; what stands there for none.
 const LIMITS: [(&str, &str); 2] = [("memory.max", "max"), ("memory.limit_in_bytes", "-1")];
@@ -31,9 +32,7 @@ impl Memory {
 
 /// Whether memory can be limited here.
 pub(super) fn check() -> Result<(), String> {
-    cgroup::memory("check")
-        .map(drop)
-        .map_err(|error| error.to_string())
+    cgroup::check(true).map_err(|error| error.to_string())
 }
 
 impl Kind for Memory {
@@ -76,13 +75,25 @@ impl Kind for Memory {
             .then(|| "not exercised: it never needed more memory than it had".to_owned())
     }
 
+    fn restart_within(&self, topology: &Topology<'_>) -> Duration {
+        topology.ready_within(&self.component)
+    }
+
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
         topology.expect_end(&self.component, false);
         let target = self.before.as_ref().map(|(target, _)| target.clone());
+        let bytes = self.bytes;
         match target {
             Some(target) if target.processes().is_empty() => {
-                drop(topology.take_down(&self.component));
-                kill::restart(topology, &self.component)
+                let ended = topology.take_down(&self.component);
+                let restarting = kill::restart(topology, &self.component);
+                Box::pin(async move {
+                    // Its group goes with its shim, and the next one makes it anew.
+                    if let Some(mut child) = ended {
+                        child.ended().await;
+                    }
+                    restarting.await
+                })
             }
             target => step(async move {
                 let target = target.ok_or("it does not run")?;
@@ -90,6 +101,9 @@ impl Kind for Memory {
                     .iter()
                     .find_map(|(name, none)| target.group_file(name).map(|_| *none));
                 set(&target, unlimited.ok_or("it has no group")?)?;
+                if limit(&target).is_some_and(|limit| limit <= bytes) {
+                    return Err("its group is still limited".to_owned());
+                }
                 target.ready().await?;
                 Ok("its group is not limited, and it answers".to_owned())
             }),

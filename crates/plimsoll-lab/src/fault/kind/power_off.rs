@@ -6,6 +6,7 @@ use super::Kind;
 use super::kill::end;
 use crate::topology::component::Topology;
 use crate::topology::network::PowerFault;
+use std::time::Duration;
 
 pub(super) struct PowerOff(PowerFault);
 
@@ -26,20 +27,14 @@ impl Kind for PowerOff {
         let running: Vec<_> = running.collect();
         step(async move {
             let network = network?;
-            {
-                let network = network.read().await;
-                fault
-                    .check(&network)
-                    .await
-                    .map_err(|error| error.to_string())?;
-                fault
-                    .unplug(&network)
-                    .await
-                    .map_err(|error| error.to_string())?;
-            }
+            let checked = fault.check(&*network.read().await).await;
+            // Whatever it was like before: from here on it is without power, so that one heal fits all.
+            let unplugged = fault.unplug(&*network.read().await).await;
             for (target, mut child) in running {
                 end(&target, &mut child).await?;
             }
+            checked.map_err(|error| error.to_string())?;
+            unplugged.map_err(|error| error.to_string())?;
             let mut network = network.write().await;
             fault.power_off(&mut network).await;
             let proof = fault.prove(&network).await;
@@ -47,6 +42,14 @@ impl Kind for PowerOff {
                 .map(|proof| proof.0)
                 .map_err(|error| error.to_string())
         })
+    }
+
+    fn restart_within(&self, topology: &Topology<'_>) -> Duration {
+        let components = topology.on_host(&self.0.host);
+        components
+            .iter()
+            .map(|name| topology.ready_within(name))
+            .sum()
     }
 
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
@@ -68,6 +71,8 @@ impl Kind for PowerOff {
             let healing = async {
                 let network = network?;
                 let mut power = network.write().await;
+                // One that was not taken for want of a proof.
+                fault.power_off(&mut power).await;
                 fault
                     .heal(&mut power)
                     .await

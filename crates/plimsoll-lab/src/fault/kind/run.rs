@@ -2,19 +2,21 @@
 
 use super::super::{Step, step};
 use super::Kind;
+use crate::topology::child::{Child, Exit};
 use crate::topology::component::{Topology, inherited};
+use crate::topology::shim::{Spec, Stdout};
 use crate::undo::Undo;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{Run, Template};
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 /// How long a command that verifies may be asked again.
 const CERTAIN_WITHIN: Duration = Duration::from_secs(10);
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
-/// Most bytes of what a command says that are told.
-const SAID_BYTES: usize = 300;
+/// Most characters of what a command says that are told.
+const SAID_CHARACTERS: usize = 300;
 
 pub(super) struct Commands {
     run: Run,
@@ -29,6 +31,15 @@ struct Ready {
     verify: Undo,
     heal: Undo,
     healed: Undo,
+    shim: Shim,
+}
+
+/// How commands are run.
+#[derive(Clone)]
+struct Shim {
+    executable: PathBuf,
+    log: PathBuf,
+    secrets: Vec<String>,
 }
 
 impl Commands {
@@ -45,12 +56,18 @@ impl Commands {
 
 impl Kind for Commands {
     fn undo(&mut self, topology: &mut Topology<'_>) -> Result<Option<Undo>, String> {
+        let shim = Shim {
+            executable: topology.executable().to_owned(),
+            log: topology.log("faults"),
+            secrets: topology.values().0.mask().secrets().to_vec(),
+        };
         let mut command = |arguments: &[Template]| command(topology, arguments);
         let ready = Ready {
             inject: command(&self.run.inject)?,
             verify: command(&self.run.verify)?,
             heal: command(&self.run.heal)?,
             healed: command(&self.run.healed)?,
+            shim,
         };
         let heal = ready.heal.clone();
         self.ready = Some(ready);
@@ -61,13 +78,18 @@ impl Kind for Commands {
         let ready = self.ready();
         step(async move {
             let ready = ready?;
-            carry_out(&ready.inject)
-                .await
-                .map_err(|why| format!("`inject`: {why}"))?;
-            certain(&ready.verify)
+            let run = async |name: &str, undo: &Undo| {
+                let done = carry_out(undo, &ready.shim).await;
+                done.map_err(|why| format!("`{name}`: {why}"))
+            };
+            if run("verify", &ready.verify).await.is_ok() {
+                return Err("`verify` ends with status 0 before anything is injected".to_owned());
+            }
+            run("inject", &ready.inject).await?;
+            certain(&ready.verify, &ready.shim)
                 .await
                 .map_err(|why| format!("`verify`: {why}"))?;
-            Ok("`verify` ends with status 0".to_owned())
+            Ok("`verify` ends with status 0, and did not before".to_owned())
         })
     }
 
@@ -75,10 +97,10 @@ impl Kind for Commands {
         let ready = self.ready();
         step(async move {
             let ready = ready?;
-            carry_out(&ready.heal)
+            carry_out(&ready.heal, &ready.shim)
                 .await
                 .map_err(|why| format!("`heal`: {why}"))?;
-            certain(&ready.healed)
+            certain(&ready.healed, &ready.shim)
                 .await
                 .map_err(|why| format!("`healed`: {why}"))?;
             Ok("`healed` ends with status 0".to_owned())
@@ -105,10 +127,10 @@ fn command(topology: &mut Topology<'_>, arguments: &[Template]) -> Result<Undo, 
 }
 
 /// Runs a command until it ends with status 0.
-async fn certain(run: &Undo) -> Result<(), String> {
+async fn certain(run: &Undo, shim: &Shim) -> Result<(), String> {
     let deadline = Instant::now() + CERTAIN_WITHIN;
     loop {
-        match carry_out(run).await {
+        match carry_out(run, shim).await {
             Err(why) if Instant::now() > deadline => return Err(why),
             Err(_) => sleep(AGAIN_AFTER).await,
             Ok(()) => return Ok(()),
@@ -116,7 +138,8 @@ async fn certain(run: &Undo) -> Result<(), String> {
     }
 }
 
-async fn carry_out(run: &Undo) -> Result<(), String> {
+/// Runs a command to its end: under a shim, so that nothing of it outlives the step or the lab.
+async fn carry_out(run: &Undo, shim: &Shim) -> Result<(), String> {
     let Undo::Run {
         command,
         dir,
@@ -126,21 +149,35 @@ async fn carry_out(run: &Undo) -> Result<(), String> {
         return Err("it is no command".to_owned());
     };
     let (program, arguments) = command.split_first().ok_or("it is empty")?;
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(dir)
-        .env_clear()
-        .envs(environment)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .map_err(|error| format!("{program}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
+    let known = std::fs::metadata(&shim.log).map_or(0, |log| log.len());
+    let spec = Spec {
+        program: program.into(),
+        arguments: arguments.to_vec(),
+        environment: environment.clone(),
+        dir: Some(dir.clone()),
+        cpus: Vec::new(),
+        cgroups: Vec::new(),
+        host: None,
+        disk: None,
+        scratch: None,
+        stdin_line: None,
+        stdout: Stdout::Log(shim.log.clone()),
+        stderr: shim.log.clone(),
+        secrets: shim.secrets.clone(),
+    };
+    let started = Child::start(&shim.executable, &spec).await;
+    let mut child = started.map_err(|error| error.to_string())?;
+    child.close_stdin().await.ignored("it has ended already");
+    match child.ended().await {
+        Exit::Code(0) => Ok(()),
+        exit => Err(format!("{program}: {exit}: {}", said(&shim.log, known))),
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said: String = said.trim().chars().take(SAID_BYTES).collect();
-    Err(format!("{program}: {}: {said}", output.status))
+}
+
+/// The beginning of what was said since the log was so long.
+fn said(log: &Path, known: u64) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let known = usize::try_from(known).unwrap_or(usize::MAX);
+    let said = String::from_utf8_lossy(text.get(known..).unwrap_or_default()).into_owned();
+    said.trim().chars().take(SAID_CHARACTERS).collect()
 }

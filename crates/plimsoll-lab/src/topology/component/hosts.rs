@@ -44,8 +44,9 @@ impl Topology<'_> {
     }
 
     /// The process whose namespaces are those of the load generator, where it runs on a host.
-    pub(crate) async fn generator_holder(&self) -> Option<u32> {
-        self.from(CLIENT).holder().await
+    pub(crate) async fn generator_holder(&self) -> Result<Option<u32>, LabError> {
+        let holder = self.from(CLIENT).holder().await;
+        holder.map_err(|error| LabError::Environment(format!("the generator's host: {error}")))
     }
 
     fn from(&self, host: &str) -> Way {

@@ -56,7 +56,12 @@ impl Start {
     }
 
     async fn run(mut self) -> Result<Started, LabError> {
-        self.launch.spec.host = self.way.holder().await;
+        let holder = self.way.holder().await;
+        self.launch.spec.host = holder.map_err(|error| LabError::NotStarted {
+            component: self.name.clone(),
+            reason: format!("its host has no power: {error}"),
+            log: None,
+        })?;
         let Self { name, log, .. } = &self;
         let mut child = Child::start(&self.executable, &self.launch.spec)
             .await

@@ -13,7 +13,7 @@ pub(super) fn chains(fault: &LinkFault, layout: &Layout) -> String {
         let to = to.join(", ");
         from.iter().map(move |host| {
             format!(
-                "chain {host} {{\ntype filter hook ingress device \"{host}\" priority 0;\nether daddr {{ {to} }} ip protocol tcp counter reject with tcp reset\n}}\n"
+                "chain port-{host} {{\ntype filter hook ingress device \"{host}\" priority 0;\nether daddr {{ {to} }} ip protocol tcp counter reject with tcp reset\n}}\n"
             )
         })
     });
@@ -37,7 +37,7 @@ mod tests {
         let chains = chains(&fault(LinkFaultKind::Reset, Direction::OneWay), &layout);
         assert_eq!(
             chains,
-            "chain a {\ntype filter hook ingress device \"a\" priority 0;\nether daddr { 02:00:0a:4d:01:02, 02:00:0a:4d:01:03 } ip protocol tcp counter reject with tcp reset\n}\n"
+            "chain port-a {\ntype filter hook ingress device \"a\" priority 0;\nether daddr { 02:00:0a:4d:01:02, 02:00:0a:4d:01:03 } ip protocol tcp counter reject with tcp reset\n}\n"
         );
     }
 }
