@@ -123,11 +123,14 @@ impl Target {
 
     /// Whether all of it stands still.
     pub(crate) fn is_frozen(&self) -> bool {
-        if let Some(file) = self.group_file("cgroup.events") {
-            let events = fs::read_to_string(file).unwrap_or_default();
-            return events.lines().any(|line| line == "frozen 1");
-        }
         let processes = self.processes();
+        if let Some(file) = self.group_file("cgroup.events") {
+            let events = fs::read_to_string(&file).unwrap_or_default();
+            let members = file.parent().map(members).unwrap_or_default();
+            // A group that everybody has left is frozen, too.
+            return events.lines().any(|line| line == "frozen 1")
+                && processes.iter().all(|pid| members.contains(pid));
+        }
         let stopped = |pid: &u32| {
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
             status.lines().any(|line| line.starts_with("State:\tT"))
@@ -183,7 +186,33 @@ impl Target {
     }
 }
 
+/// The processes of a control group and of those below it.
+fn members(group: &Path) -> Vec<u32> {
+    let listed = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let own = listed.lines().filter_map(|line| line.parse().ok());
+    let entries = fs::read_dir(group).into_iter().flatten().flatten();
+    let below = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir());
+    own.chain(below.flat_map(|path| members(&path))).collect()
+}
+
 fn on_processor(thread: &Path) -> Option<u64> {
     let text = fs::read_to_string(thread.join("schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_the_processes_of_those_below_it() {
+        let group = tempfile::tempdir().unwrap();
+        let below = group.path().join("below");
+        fs::create_dir(&below).unwrap();
+        fs::write(group.path().join("cgroup.procs"), "1\n23\n").unwrap();
+        fs::write(below.join("cgroup.procs"), "4\n").unwrap();
+        assert_eq!(members(group.path()), [1, 23, 4]);
+    }
 }
