@@ -6,7 +6,7 @@ use super::Kind;
 use crate::clock::now;
 use crate::topology::component::{Target, Topology, clock_file, faketime};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
 /// How far the date of an answer may be from the truth: it is in whole seconds.
@@ -67,19 +67,27 @@ fn write(file: &Path, by_s: f64) -> Result<(), String> {
 async fn shows(target: &Target, by_s: f64) -> Result<String, String> {
     let deadline = Instant::now() + NOTICED_WITHIN;
     loop {
-        let date = target.date().await?;
-        let error = match date.duration_since(now()) {
-            Ok(ahead) => ahead.as_secs_f64(),
-            Err(behind) => -behind.duration().as_secs_f64(),
-        };
-        if (error - by_s).abs() <= TOLERANCE_S {
+        let error = target.date().await.map(off);
+        if let Ok(error) = error
+            && (error - by_s).abs() <= TOLERANCE_S
+        {
             return Ok(format!("the date of its answers is off by {error:+.0} s"));
         }
+        // An answer that does not come may be the leap's doing, and the next one comes.
         if Instant::now() > deadline {
+            let error = error?;
             return Err(format!(
                 "the date of its answers is off by {error:+.0} s: programs that do not ask the C library for the time do not obey"
             ));
         }
         sleep(AGAIN_AFTER).await;
+    }
+}
+
+/// How far a date is ahead of the truth, in seconds.
+fn off(date: SystemTime) -> f64 {
+    match date.duration_since(now()) {
+        Ok(ahead) => ahead.as_secs_f64(),
+        Err(behind) => -behind.duration().as_secs_f64(),
     }
 }
