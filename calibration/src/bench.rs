@@ -216,6 +216,11 @@ impl Bench {
 }
 
 impl Running {
+    /// The lab's process id.
+    pub fn pid(&self) -> Pid {
+        self.child.pid()
+    }
+
     /// The generator, once it runs.
     pub fn generator(&self) -> Result<Pid, Error> {
         let deadline = clock::now() + Duration::from_secs(15);

@@ -10,6 +10,7 @@ mod clients;
 mod closes;
 mod counts;
 mod delays;
+mod faults;
 mod flat;
 mod freeze;
 mod gains;
@@ -17,6 +18,7 @@ mod grpc;
 mod h2spec;
 mod in_flight;
 mod journal;
+mod left_behind;
 mod lognormal;
 mod memory;
 mod peers;
@@ -27,6 +29,7 @@ mod robustness;
 mod same;
 mod single_server;
 mod slopes;
+mod steady;
 mod swap;
 mod testssl;
 mod toxics;
@@ -50,7 +53,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 38] = [
+pub static CHECKS: [Check; 41] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -59,6 +62,8 @@ pub static CHECKS: [Check; 38] = [
     delays::CHECK,
     clients::CHECK,
     toxics::CHECK,
+    faults::CHECK,
+    left_behind::CHECK,
     wiremock_acceptance::CHECK,
     h2spec::CHECK,
     grpc::CHECK,
@@ -86,6 +91,7 @@ pub static CHECKS: [Check; 38] = [
     slopes::CHECK,
     gains::CHECK,
     same::CHECK,
+    steady::CHECK,
     added::CHECK,
     clean::CHECK,
     single_server::CHECK,

@@ -1,11 +1,13 @@
 //! The cost of an input to the executable that reads it: memory and instructions beyond those of a harmless input, and how much of either an
 //! input of its size may cost. Which inputs there are is left to the checks.
 
+pub mod instructions_of;
+
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
 use crate::clock;
-use crate::instructions_of::Callgrind;
 use crate::memory_of::{self, Memory};
+use instructions_of::Callgrind;
 use nix::sys::ptrace::{self, Event, Options};
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};

@@ -4,17 +4,17 @@
 //! Checks run one after the other, each in its own file under `checks/`. What each compares with and where its formula comes from
 //! stands in `docs/calibration.md`.
 
+mod alike;
 mod asking;
 mod bar;
 mod bench;
-mod busy;
 mod checks;
 mod cost_of;
 mod fault;
 mod foreign;
 mod gateway;
-mod instructions_of;
 mod interval_log;
+mod left_over;
 mod links;
 mod memory_of;
 mod mock;

@@ -1,8 +1,9 @@
 //! A target against itself: a comparison must not find what is not there.
 
 use super::Check;
+use crate::alike::{self, Tally};
 use crate::bar::Bar;
-use crate::bench::{Bench, Error, Outcome, Repetition};
+use crate::bench::{Bench, Error, Repetition};
 use serde_json::{Value, json};
 
 pub const CHECK: Check = Check {
@@ -28,7 +29,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
         comparisons,
         || {
             let outcome = bench.run(&experiment, seconds)?;
-            Ok(FIGURES.map(|figure| difference(&outcome, figure)))
+            Ok(FIGURES.map(|figure| alike::verdict(&outcome, "two", figure)))
         },
         |found| format!("p50 {}, p99 {}", found[0], found[1]),
     )?;
@@ -41,27 +42,17 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
 
 /// The bar of one figure over all comparisons.
 fn bar(what: String, index: usize, done: &[Repetition<[String; 2]>]) -> Bar {
-    let verdicts = done
-        .iter()
-        .map(|one| one.found.as_ref().map_or("none", |found| &found[index]));
-    let count = |words: &[&str]| verdicts.clone().filter(|v| words.contains(v)).count();
-    let different = count(&["worse", "improved"]);
-    let judged = done.len() - count(&["invalid", "none"]);
-    let words: Vec<String> = verdicts
-        .clone()
-        .zip(done)
-        .map(|(verdict, one)| format!("{verdict}{}", one.seen.aside()))
-        .collect();
-    let measured = format!("{different} of {judged} judged: {}", words.join(", "));
-    if judged * 5 < done.len() * 4 {
+    let tally = Tally::of(index, done);
+    if !tally.is_enough() {
+        let measured = tally.words;
         return Bar::not_measured(what, format!("too few could be judged: {measured}"));
     }
     // At the nominal 5 %, two of ten or fewer have a probability of 98.8 %, one of eight or fewer 94 %.
     Bar::judged(
         what,
         "called different at most in a fifth of those judged",
-        measured,
-        different * 5 <= judged,
+        tally.words,
+        tally.different * 5 <= tally.judged,
     )
 }
 
@@ -75,12 +66,6 @@ fn experiment(blocks: u32) -> Value {
         "arms": { "one": { "target": "one" }, "two": { "target": "two" } },
         "method": { "compare": { "baseline": "one", "blocks": blocks } },
     })
-}
-
-fn difference(outcome: &Outcome, figure: &str) -> String {
-    let pointer = format!("/arms/two/added/{figure}/verdict");
-    let word = outcome.summary.pointer(&pointer).and_then(Value::as_str);
-    word.unwrap_or("none").to_owned()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The generator shares one processor with busy loops.
 
+mod busy;
+
 use super::{Provocation, SECONDS};
 use crate::bench::{Bench, Error, Outcome, measure};
-use crate::busy::Core;
 use crate::mock::Mock;
+use busy::Core;
 use serde_json::json;
 
 pub const PROVOCATION: Provocation = Provocation {

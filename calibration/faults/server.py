@@ -1,0 +1,82 @@
+"""A component that faults break: answers each request over HTTP with a Date, as `--` words after the port say.
+
+tls CERTIFICATE KEY   over TLS; reads its certificate anew on SIGHUP
+deaf                  keeps its certificate, whatever it is told
+busy                  a thread works a tenth of the time
+hungry                a thread takes ever more memory while its group's is limited
+shared                somebody else may listen at its port, too
+"""
+
+import http.server
+import signal
+import socket
+import ssl
+import sys
+import threading
+import time
+
+port, words = int(sys.argv[1]), sys.argv[2:]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    def server_bind(self):
+        if "shared" in words:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        super().server_bind()
+
+
+def busy():
+    while True:
+        begun = time.monotonic()
+        while time.monotonic() < begun + 0.01:
+            pass
+        time.sleep(0.09)
+
+
+def limit_file():
+    """The file with the memory limit of the group that it is started in."""
+    for line in open("/proc/self/cgroup"):
+        _, controllers, path = line.rstrip().split(":", 2)
+        if "memory" in controllers.split(","):
+            return f"/sys/fs/cgroup/memory{path}/memory.limit_in_bytes"
+        if not controllers:
+            unified = f"/sys/fs/cgroup{path}/memory.max"
+    return unified
+
+
+def hungry():
+    """While that group is limited, whether it is still in it or not, four mebibytes more each 2 ms, up to 256."""
+    kept, file = [], limit_file()
+    while True:
+        limit = open(file).read().strip()
+        if limit == "max" or int(limit) > 1 << 40:
+            kept.clear()
+        elif len(kept) < 64:
+            kept.append(bytearray(b"x" * (4 << 20)))
+        time.sleep(0.002)
+
+
+for work in (busy, hungry):
+    if work.__name__ in words:
+        threading.Thread(target=work, daemon=True).start()
+server = Server(("127.0.0.1", port), Handler)
+if "tls" in words:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files = words[words.index("tls") + 1 :][:2]
+    load = lambda *_: context.load_cert_chain(*files)
+    load()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN if "deaf" in words else load)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()

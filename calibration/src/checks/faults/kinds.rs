@@ -1,0 +1,165 @@
+//! The kinds of faults, a row each: which component they break, and by what their mechanism can be disabled.
+
+use super::sabotage::Sabotage;
+use crate::bench::Error;
+use crate::target::{caller, fragile};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// A kind of fault.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    /// Words for the component that is broken, `part` (`calibration/faults/server.py`).
+    words: &'static [&'static str],
+    /// The fault, as JSON; [`FILES`] in it stands for the directory of certificates.
+    fault: &'static str,
+    /// Ways in which its mechanism is disabled.
+    pub(super) sabotages: &'static [Sabotage],
+}
+
+/// The directory of certificates, in words and faults.
+const FILES: &str = "FILES";
+
+const TLS: &[&str] = &["tls", "FILES/server.pem", "FILES/server.key"];
+const LINK: &[Sabotage] = &[Sabotage::Bypassed];
+
+/// A fault of the link from `edge` to `part`, as JSON.
+const fn link(name: &'static str, fault: &'static str) -> Kind {
+    Kind {
+        name,
+        words: &[],
+        fault,
+        sabotages: LINK,
+    }
+}
+
+pub(super) const KINDS: [Kind; 14] = [
+    Kind {
+        name: "kill",
+        words: &["shared"],
+        fault: r#"{ "kill": "part" }"#,
+        sabotages: &[Sabotage::Impostor, Sabotage::Left(Duration::from_secs(11))],
+    },
+    Kind {
+        name: "freeze",
+        words: &[],
+        fault: r#"{ "freeze": "part" }"#,
+        sabotages: &[Sabotage::Thawed, Sabotage::Left(Duration::from_secs(3))],
+    },
+    Kind {
+        name: "cpu",
+        words: &["busy"],
+        fault: r#"{ "cpu": "part", "cores": 0.02 }"#,
+        sabotages: &[Sabotage::Left(Duration::ZERO)],
+    },
+    Kind {
+        name: "memory",
+        words: &["hungry"],
+        fault: r#"{ "memory": "part", "limit": "64MiB" }"#,
+        sabotages: &[Sabotage::Left(Duration::ZERO)],
+    },
+    link(
+        "link: delay",
+        r#"{ "link": "edge -> part", "delay": "30ms" }"#,
+    ),
+    link(
+        "link: jitter",
+        r#"{ "link": "edge -> part", "delay": "30ms", "jitter": "10ms" }"#,
+    ),
+    link(
+        "link: bandwidth",
+        r#"{ "link": "edge -> part", "bandwidth": "100kB" }"#,
+    ),
+    link(
+        "link: refuse",
+        r#"{ "link": "edge -> part", "refuse": true }"#,
+    ),
+    link(
+        "link: reset",
+        r#"{ "link": "edge -> part", "reset": true }"#,
+    ),
+    link(
+        "link: silence",
+        r#"{ "link": "edge -> part", "silence": true }"#,
+    ),
+    Kind {
+        name: "certificate",
+        words: TLS,
+        fault: r#"{ "certificate": "part", "file": "FILES/server.pem", "as": "expired",
+            "authority": "FILES/ca.pem", "authority_key": "FILES/ca.key", "reload": "HUP" }"#,
+        sabotages: &[Sabotage::Deaf],
+    },
+    Kind {
+        name: "clock",
+        words: &[],
+        fault: r#"{ "clock": "part", "by": "1h" }"#,
+        sabotages: &[Sabotage::Unloaded],
+    },
+    Kind {
+        name: "run",
+        words: &[],
+        fault: r#"{ "run": { "inject": ["touch", "FILES/broken"], "verify": ["test", "-e", "FILES/broken"],
+            "heal": ["rm", "-f", "FILES/broken"], "healed": ["test", "!", "-e", "FILES/broken"] } }"#,
+        sabotages: &[Sabotage::Undone],
+    },
+    Kind {
+        name: "nothing",
+        words: &[],
+        fault: r#"{ "nothing": true }"#,
+        sabotages: &[],
+    },
+];
+
+/// A component that calls the one that is broken.
+pub(super) fn edge() -> Result<Value, Error> {
+    let words = [
+        "--work-ms=0",
+        "--seed=1",
+        "--call",
+        "${part.host}:${part.port}/",
+    ];
+    caller::component(&words.map(str::to_owned))
+}
+
+impl Kind {
+    /// The component that is broken, and the fault.
+    pub(super) fn parts(&self, files: &Path) -> (Value, Value) {
+        let files = files.display().to_string();
+        let named = |text: &str| text.replace(FILES, &files);
+        let words = self.words.iter().map(|word| named(word));
+        let mut part = fragile::component(words);
+        if !self.is_secure() {
+            part["ready"] = json!({ "http": "/" });
+        }
+        let fault = serde_json::from_str(&named(self.fault));
+        (part, fault.unwrap_or(Value::Null))
+    }
+
+    /// Whether the component that is broken speaks TLS.
+    pub(super) fn is_secure(&self) -> bool {
+        self.words.contains(&"tls")
+    }
+
+    /// Whom the load goes to.
+    pub(super) fn target(&self) -> &'static str {
+        match self.fault.contains("edge ->") {
+            true => "edge",
+            false => "part",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_a_fault() {
+        for kind in &KINDS {
+            let (_, fault) = kind.parts(Path::new("/files"));
+            assert!(fault.is_object(), "{}", kind.name);
+            assert!(!fault.to_string().contains(FILES), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Control groups that runs of the lab make, from outside: which there are, and how a process leaves them.
+
+use rustix::process::Pid;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MOUNTED: &str = "/sys/fs/cgroup";
+/// How deep below the mount groups are looked for.
+const DEEP: usize = 8;
+
+/// The groups of runs, in all hierarchies.
+pub fn of_runs() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    walk(Path::new(MOUNTED), DEEP, &mut found);
+    found
+}
+
+fn walk(directory: &Path, deep: usize, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        if entry.file_name().to_string_lossy().starts_with("plimsoll-") {
+            found.push(entry.path());
+        } else if deep > 0 {
+            walk(&entry.path(), deep - 1, found);
+        }
+    }
+}
+
+/// Has a process leave the groups of its run for the next above that takes it.
+pub fn leave(pid: Pid) {
+    let number = pid.as_raw_nonzero().to_string();
+    let has_it = |group: &PathBuf| {
+        let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        processes.lines().any(|line| line == number)
+    };
+    for group in of_runs().into_iter().filter(has_it) {
+        let above = group.ancestors().skip(1);
+        let mut above = above.take_while(|group| group.starts_with(MOUNTED));
+        above.any(|group| fs::write(group.join("cgroup.procs"), &number).is_ok());
+    }
+}
