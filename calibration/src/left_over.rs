@@ -116,6 +116,7 @@ fn gather(directory: &Path, files: &mut BTreeMap<String, (u32, Vec<u8>)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read as _, Write as _};
     use std::process::Stdio;
 
     #[test]
@@ -155,10 +156,15 @@ mod tests {
         let mut child = Command::new("cat")
             .env("TMPDIR", marker)
             .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        // One that says something has its environment.
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        stdin.write_all(b"x").unwrap();
+        stdout.read_exact(&mut [0]).unwrap();
         assert_eq!(processes(marker).len(), 1);
-        drop(child.stdin.take());
+        drop(stdin);
         child.wait().unwrap();
         assert_eq!(processes(marker), Vec::<String>::new());
     }
