@@ -423,14 +423,20 @@ fn arms(loader: &mut Loader<'_>, wire: &FaultWire, scope: &Scope<'_>, at: &Point
     arms.clone()
 }
 
+/// Whether a component has a disk of its own, which it alone sees.
+fn has_disk(scope: &Scope<'_>, component: &str) -> bool {
+    let found = scope.components.iter().find(|one| one.name == component);
+    matches!(found.map(|one| &one.kind), Some(ComponentKind::Command(command)) if command.disk.is_some())
+}
+
 /// A disk of a component is memory, and lives as long as its shim: a start after the fault would find it empty, as no machine does.
 fn refuse_disk(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &Pointer) {
     let ends = |component: &&Component| match &fault.kind {
         FaultKind::PowerOff(host) => component.placement.host.as_ref() == Some(host),
         kind => kind.restarts() && kind.component() == Some(&component.name),
     };
-    let has_disk = |component: &&Component| matches!(&component.kind, ComponentKind::Command(command) if command.disk.is_some());
-    let found = scope.components.iter().filter(ends).find(has_disk);
+    let mut ended = scope.components.iter().filter(ends);
+    let found = ended.find(|component| has_disk(scope, &component.name));
     if let Some(component) = found {
         let message = format!(
             "ends `{}`, whose `disk` goes with it and would be empty afterwards, as no real one is: remove `disk`",

@@ -3,7 +3,7 @@
 use plimsoll_base::document::Path as Pointer;
 use std::path::PathBuf;
 
-use super::{FaultKind, Scope};
+use super::{FaultKind, Scope, has_disk};
 use crate::component::ComponentKind;
 use crate::loader::Loader;
 use crate::wire::{FaultWire, FlawWire, SignalWire};
@@ -108,11 +108,6 @@ pub(super) fn convert(
             SignalWire::Usr2 => Reload::Usr2,
         }),
     }))
-}
-
-fn has_disk(scope: &Scope<'_>, component: &str) -> bool {
-    let found = scope.components.iter().find(|one| one.name == component);
-    matches!(found.map(|one| &one.kind), Some(ComponentKind::Command(command)) if command.disk.is_some())
 }
 
 /// Whether a component renders a file of this name: then its own copy is replaced, and nothing of the user's.

@@ -31,6 +31,12 @@ pub(super) fn convert(
         );
         loader.refuse(at.key("clock"), message);
     }
+    if super::has_disk(scope, &component) {
+        let message = format!(
+            "is told by a file in the directory of `{component}`, whose `disk` it alone sees: remove `disk`"
+        );
+        loader.refuse(at.key("clock"), message);
+    }
     let Some(text) = &wire.by else {
         loader.refuse(
             at,

@@ -2,8 +2,8 @@
 
 use plimsoll_base::document::Path as Pointer;
 
-use super::{FaultKind, Scope};
-use crate::component::{ComponentKind, possible_cores};
+use super::{FaultKind, Scope, has_disk};
+use crate::component::possible_cores;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
 
@@ -62,11 +62,7 @@ pub(super) fn disk_full(
     scope: &Scope<'_>,
     at: &Pointer,
 ) -> Option<FaultKind> {
-    let found = scope.components.iter().find(|one| one.name == component);
-    let has_disk = found.is_some_and(
-        |one| matches!(&one.kind, ComponentKind::Command(command) if command.disk.is_some()),
-    );
-    if !has_disk {
+    if !has_disk(scope, &component) {
         let message = format!(
             "`{component}` has no disk of its own, and that of this machine is not filled: add `disk: 64MiB` to the component"
         );

@@ -262,7 +262,8 @@ fn cannot(action: &str) -> impl FnOnce(io::Error) -> LabError {
 }
 
 fn own_dir(scratch: &Path, host: &str) -> io::Result<PathBuf> {
-    let dir = scratch.join("hosts").join(host);
+    // No component's name has a dot.
+    let dir = scratch.join(format!("host.{host}"));
     DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
     Ok(dir)
 }

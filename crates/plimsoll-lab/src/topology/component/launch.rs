@@ -314,8 +314,7 @@ pub(crate) fn inherited(values: &Values<'_>) -> BTreeMap<String, String> {
 
 /// Where a component whose clock can be wrong is told by how much.
 pub(crate) fn clock_file(dir: &Path) -> PathBuf {
-    // Beside it: a directory that is a disk of the component is seen by it alone.
-    dir.with_extension("clock")
+    dir.join("clock")
 }
 
 /// The library that gives programs another time, where Debian and Fedora have it.

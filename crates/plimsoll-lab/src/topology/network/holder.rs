@@ -37,7 +37,10 @@ impl Holder {
             cgroups: Vec::new(),
             host: None,
             disk: None,
-            scratch: None,
+            scratch: match held {
+                Held::Host { dir, .. } => Some(dir.clone()),
+                Held::Switch => None,
+            },
             stdin_line: Some(serde_json::to_string(held)?),
             stdout: Stdout::Inherit,
             stderr: log.to_owned(),
