@@ -6,6 +6,8 @@ use rcgen::{
     DnType, IsCa, Issuer, KeyIdMethod, KeyPair, PublicKeyData as _, RevokedCertParams, SanType,
     SerialNumber,
 };
+use std::fs;
+use std::path::Path;
 
 /// An authority that issues certificates. No two have the same name.
 #[derive(Debug)]
@@ -65,9 +67,24 @@ impl Authority {
         &self.certificate
     }
 
-    /// Its own key as PEM text.
-    pub fn key(&self) -> String {
-        self.issuer.key().serialize_pem()
+    /// Writes the files of a server for these names and of a new authority that vouches for it: `ca.pem`, `ca.key`, `server.pem` and
+    /// `server.key`. Gives the server's.
+    ///
+    /// # Errors
+    /// Also [`Error::Io`]: a file cannot be written.
+    pub fn equip(directory: &Path, names: &[&str]) -> Result<Issued, Error> {
+        let authority = Self::new()?;
+        let issued = authority.issue(names)?;
+        for (name, text) in [
+            ("ca.pem", authority.certificate()),
+            ("ca.key", &authority.issuer.key().serialize_pem()),
+            ("server.pem", &issued.certificate),
+            ("server.key", &issued.key),
+        ] {
+            let written = fs::write(directory.join(name), text);
+            written.map_err(Error::when("writing a certificate"))?;
+        }
+        Ok(issued)
     }
 
     /// A certificate for these names or addresses; the first is its subject's common name.

@@ -58,7 +58,8 @@ struct Tally {
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (rounds, times) = bench.pick((4, 5), (1, 1));
-    let files = files(&bench.directory()?)?;
+    let files = bench.directory()?;
+    Authority::equip(&files, &["localhost", "127.0.0.1"])?;
     let mut cases: Vec<Case> = KINDS.iter().flat_map(Case::of).collect();
     // Those that wait long wait side by side.
     cases.sort_by_key(Case::takes);
@@ -105,22 +106,6 @@ fn together(
         }
         Ok(())
     })
-}
-
-/// The files of components that speak TLS: an authority and what it issued.
-fn files(directory: &Path) -> Result<PathBuf, Error> {
-    let authority = Authority::new()?;
-    let issued = authority.issue(&["localhost", "127.0.0.1"])?;
-    for (name, text) in [
-        ("ca.pem", authority.certificate()),
-        ("ca.key", &authority.key()),
-        ("server.pem", &issued.certificate),
-        ("server.key", &issued.key),
-    ] {
-        let written = fs::write(directory.join(name), text);
-        written.map_err(Error::when("writing a certificate"))?;
-    }
-    Ok(directory.to_owned())
 }
 
 impl Case {

@@ -185,18 +185,9 @@ fn until_gone(look: impl Fn() -> Vec<String>) -> Result<Vec<String>, Error> {
 
 /// The experiment and what it needs: a frozen component, limits, a clock, a link, a certificate, and a command of the user's.
 fn prepare(place: &Path) -> Result<(), Error> {
-    let authority = Authority::new()?;
-    let issued = authority.issue(&["localhost", "127.0.0.1"])?;
-    for (name, text) in [
-        ("ca.pem", authority.certificate()),
-        ("ca.key", &authority.key()),
-        ("server.pem", &issued.certificate),
-        ("server.key", &issued.key),
-        ("experiment.yaml", &experiment().to_string()),
-    ] {
-        fs::write(place.join(name), text).map_err(Error::when("writing an experiment"))?;
-    }
-    Ok(())
+    Authority::equip(place, &["localhost", "127.0.0.1"])?;
+    fs::write(place.join("experiment.yaml"), experiment().to_string())
+        .map_err(Error::when("writing an experiment"))
 }
 
 fn experiment() -> Value {

@@ -19,7 +19,7 @@ use plimsoll_base::units::format_seconds;
 use std::time::Duration;
 
 use super::arm::Arm;
-use super::component::{Component, ComponentKind};
+use super::component::{Command, Component, ComponentKind};
 use super::loader::Loader;
 use super::method::Method;
 use super::name::refuse_name;
@@ -186,6 +186,26 @@ pub(super) struct Scope<'a> {
     pub arm_names: &'a [String],
     pub method: &'a Method,
     pub network: Option<&'a Network>,
+}
+
+impl Scope<'_> {
+    fn component(&self, name: &str) -> Option<&Component> {
+        self.components.iter().find(|one| one.name == name)
+    }
+
+    /// The component of that name, if it is a foreign program.
+    fn command(&self, name: &str) -> Option<&Command> {
+        match self.component(name).map(|one| &one.kind) {
+            Some(ComponentKind::Command(command)) => Some(command),
+            _ => None,
+        }
+    }
+
+    /// Whether a component has a disk of its own, which it alone sees.
+    fn has_disk(&self, name: &str) -> bool {
+        self.command(name)
+            .is_some_and(|command| command.disk.is_some())
+    }
 }
 
 /// The kinds, as far as they are written.
@@ -378,8 +398,7 @@ fn kind_of(
 
 /// A component that this experiment starts: no other can be broken without being asked.
 fn started(loader: &mut Loader<'_>, name: &str, scope: &Scope<'_>, at: &Pointer) -> Option<String> {
-    let found = scope.components.iter().find(|one| one.name == name);
-    match found.map(|one| &one.kind) {
+    match scope.component(name).map(|one| &one.kind) {
         None => {
             let names: Vec<String> = scope
                 .components
@@ -423,12 +442,6 @@ fn arms(loader: &mut Loader<'_>, wire: &FaultWire, scope: &Scope<'_>, at: &Point
     arms.clone()
 }
 
-/// Whether a component has a disk of its own, which it alone sees.
-fn has_disk(scope: &Scope<'_>, component: &str) -> bool {
-    let found = scope.components.iter().find(|one| one.name == component);
-    matches!(found.map(|one| &one.kind), Some(ComponentKind::Command(command)) if command.disk.is_some())
-}
-
 /// A disk of a component is memory, and lives as long as its shim: a start after the fault would find it empty, as no machine does.
 fn refuse_disk(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &Pointer) {
     let ends = |component: &&Component| match &fault.kind {
@@ -436,7 +449,7 @@ fn refuse_disk(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &P
         kind => kind.restarts() && kind.component() == Some(&component.name),
     };
     let mut ended = scope.components.iter().filter(ends);
-    let found = ended.find(|component| has_disk(scope, &component.name));
+    let found = ended.find(|component| scope.has_disk(&component.name));
     if let Some(component) = found {
         let message = format!(
             "ends `{}`, whose `disk` goes with it and would be empty afterwards, as no real one is: remove `disk`",

@@ -33,3 +33,11 @@ pub fn wall_clock() -> String {
 pub fn now() -> SystemTime {
     jiff::Timestamp::now().into()
 }
+
+/// Pending until the deadline; for ever without one.
+pub async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -13,6 +13,7 @@ mod kind;
 
 pub use kind::check;
 
+use crate::clock::passed;
 use crate::error::LabError;
 use crate::record::recorder::{Recorder, Scene};
 use crate::topology::component::{Started, Topology};
@@ -24,9 +25,9 @@ use plimsoll_load::plan::Plan;
 use plimsoll_report::record::{ArmData, FaultRow};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 /// How soon a fault whose target is still broken looks again.
 const AGAIN_AFTER: Duration = Duration::from_millis(10);
@@ -100,58 +101,22 @@ impl Script {
 
     /// Waits for the next course that has to go on. May be dropped and called again; pending while there is none.
     pub(crate) async fn next(&mut self) -> Due {
-        let mut moment = self.soonest();
-        poll_fn(|context| {
-            for (place, course) in self.courses.iter_mut().enumerate() {
-                match &mut course.waiting {
-                    Some(Waiting::Moment(at)) if *at <= Instant::now() => {
-                        course.waiting = None;
-                        return Poll::Ready(Due {
-                            place,
-                            outcome: None,
-                        });
-                    }
-                    Some(Waiting::Step(step, until)) => {
-                        let outcome = match step.as_mut().poll(context) {
-                            Poll::Ready(outcome) => outcome,
-                            Poll::Pending if *until <= Instant::now() => {
-                                Err("nothing was certain in time".to_owned()).into()
-                            }
-                            Poll::Pending => continue,
-                        };
-                        course.waiting = None;
-                        return Poll::Ready(Due {
-                            place,
-                            outcome: Some(outcome),
-                        });
-                    }
-                    _ => {}
-                }
+        loop {
+            let soonest = self.courses.iter().filter_map(Course::until).min();
+            tokio::select! {
+                due = poll_fn(|context| self.poll_due(context)) => return due,
+                () = passed(soonest) => {}
             }
-            match &mut moment {
-                Some(moment) => moment.as_mut().poll(context).map(|()| None),
-                None => Poll::Pending,
-            }
-            .map(|due: Option<Due>| {
-                due.unwrap_or(Due {
-                    place: usize::MAX,
-                    outcome: None,
-                })
-            })
-        })
-        .await
+        }
     }
 
-    /// The soonest moment that something waits for.
-    fn soonest(&self) -> Option<Pin<Box<tokio::time::Sleep>>> {
-        let moments = self
-            .courses
-            .iter()
-            .filter_map(|course| match &course.waiting {
-                Some(Waiting::Moment(at) | Waiting::Step(_, at)) => Some(*at),
-                None => None,
-            });
-        moments.min().map(|at| Box::pin(sleep_until(at)))
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<Due> {
+        for (place, course) in self.courses.iter_mut().enumerate() {
+            if let Poll::Ready(outcome) = course.poll(context) {
+                return Poll::Ready(Due { place, outcome });
+            }
+        }
+        Poll::Pending
     }
 
     /// Goes on with a course.

@@ -12,6 +12,8 @@
 mod faults;
 #[path = "runtime_network/hosts.rs"]
 mod hosts;
+#[path = "shared/shim.rs"]
+mod shim;
 #[path = "runtime_network/stage.rs"]
 mod stage;
 

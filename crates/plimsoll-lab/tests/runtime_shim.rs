@@ -9,10 +9,14 @@
     reason = "a test, which the lints do not recognise without its harness"
 )]
 
-use plimsoll_lab::shim::{Cgroup, Command, NOT_STARTED, Report, Spec, Stdout, run_shim};
+#[path = "shared/shim.rs"]
+mod shim;
+
+use plimsoll_lab::shim::{Cgroup, Command, NOT_STARTED, Report, Spec, run_shim};
+use shim::{Shim, executable, sh};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::process::{ChildStdout, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -114,7 +118,7 @@ fn a_killed_lab_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let private = scratch.path().join("run/component");
     std::fs::create_dir_all(&private).unwrap();
-    let mut lab = this_executable()
+    let mut lab = std::process::Command::new(executable())
         .arg("doomed-lab")
         .arg(&private)
         .stdin(Stdio::piped())
@@ -142,7 +146,7 @@ fn doomed_lab() -> ExitCode {
             "trap '' TERM HUP; {DAEMON}; exec tail -f /dev/null"
         ))
     };
-    let mut shim = this_executable()
+    let mut shim = std::process::Command::new(executable())
         .arg("shim")
         .stdin(Stdio::piped())
         .spawn()
@@ -159,12 +163,13 @@ fn doomed_lab() -> ExitCode {
 fn environment_directory_and_processors_are_the_specs() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().canonicalize().unwrap();
-    let spec = Spec {
-        environment: [("ONLY".to_owned(), "this".to_owned()), path()].into(),
+    let mut spec = Spec {
         dir: Some(dir.clone()),
         cpus: vec![0],
         ..sh("echo $ONLY:$HOME; pwd; grep Cpus_allowed_list /proc/self/status")
     };
+    let environment = &mut spec.environment;
+    environment.insert("ONLY".to_owned(), "this".to_owned());
     let mut shim = Shim::start(&spec);
     assert_eq!(shim.line(), "this:");
     assert_eq!(shim.line(), dir.display().to_string());
@@ -198,51 +203,7 @@ fn quota_is_a_group_that_goes_with_the_shim() {
     println!("test quota_is_a_group_that_goes_with_the_shim ... ok");
 }
 
-/// A shim of this executable and the pipes to it.
-struct Shim {
-    process: Child,
-    commands: ChildStdin,
-    reports: BufReader<ChildStderr>,
-    stdout: Option<BufReader<ChildStdout>>,
-}
-
 impl Shim {
-    fn start(spec: &Spec) -> Self {
-        let mut process = this_executable()
-            .arg("shim")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut commands = process.stdin.take().unwrap();
-        writeln!(commands, "{}", serde_json::to_string(spec).unwrap()).unwrap();
-        Self {
-            commands,
-            reports: BufReader::new(process.stderr.take().unwrap()),
-            stdout: process.stdout.take().map(BufReader::new),
-            process,
-        }
-    }
-
-    fn report(&mut self) -> Report {
-        let mut line = String::new();
-        self.reports.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
-    }
-
-    fn command(&mut self, command: &Command) {
-        let line = serde_json::to_string(command).unwrap();
-        writeln!(self.commands, "{line}").unwrap();
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        let stdout = self.stdout.as_mut().unwrap();
-        stdout.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
     fn ended(&mut self) -> u8 {
         let status = self.process.wait().unwrap();
         let code = status.code().unwrap_or_else(|| panic!("{status}"));
@@ -266,34 +227,4 @@ fn until_end(mut pipe: BufReader<ChildStdout>) {
         .recv_timeout(DEADLINE)
         .expect("something is left running");
     reader.join().unwrap();
-}
-
-fn sh(script: &str) -> Spec {
-    Spec {
-        program: "sh".into(),
-        arguments: vec!["-c".into(), script.into()],
-        environment: [path()].into(),
-        dir: None,
-        cpus: Vec::new(),
-        cgroups: Vec::new(),
-        host: None,
-        disk: None,
-        scratch: None,
-        stdin_line: None,
-        stdout: Stdout::Inherit,
-        stderr: "/dev/null".into(),
-        secrets: Vec::new(),
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test stands in for the binary, which reads the environment"
-)]
-fn path() -> (String, String) {
-    ("PATH".into(), std::env::var("PATH").unwrap_or_default())
-}
-
-fn this_executable() -> std::process::Command {
-    std::process::Command::new(std::env::current_exe().unwrap())
 }

@@ -3,8 +3,8 @@
 use plimsoll_base::document::Path as Pointer;
 use std::path::PathBuf;
 
-use super::{FaultKind, Scope, has_disk};
-use crate::component::ComponentKind;
+use super::{FaultKind, Scope};
+use crate::component::Command;
 use crate::loader::Loader;
 use crate::wire::{FaultWire, FlawWire, SignalWire};
 
@@ -78,8 +78,10 @@ pub(super) fn convert(
     };
     let authority = read("authority", &wire.authority);
     let authority_key = read("authority_key", &wire.authority_key);
-    let is_rendered = renders(scope, &component, file);
-    if is_rendered && has_disk(scope, &component) {
+    // Then its own copy is replaced, and nothing of the user's.
+    let renders = |command: &Command| command.files.iter().any(|known| known.name == *file);
+    let is_rendered = scope.command(&component).is_some_and(renders);
+    if is_rendered && scope.has_disk(&component) {
         let message = format!(
             "is on the `disk` of `{component}`, which it alone sees: remove `disk`, or name a file of the experiment"
         );
@@ -108,15 +110,4 @@ pub(super) fn convert(
             SignalWire::Usr2 => Reload::Usr2,
         }),
     }))
-}
-
-/// Whether a component renders a file of this name: then its own copy is replaced, and nothing of the user's.
-fn renders(scope: &Scope<'_>, component: &str, file: &str) -> bool {
-    let found = scope.components.iter().find(|one| one.name == component);
-    match found.map(|one| &one.kind) {
-        Some(ComponentKind::Command(command)) => {
-            command.files.iter().any(|rendered| rendered.name == file)
-        }
-        _ => false,
-    }
 }

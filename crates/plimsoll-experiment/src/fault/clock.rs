@@ -4,7 +4,7 @@ use plimsoll_base::document::Path as Pointer;
 use plimsoll_base::units::parse_duration;
 
 use super::{FaultKind, Scope};
-use crate::component::{ComponentKind, Readiness};
+use crate::component::Readiness;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
 
@@ -18,20 +18,16 @@ pub(super) fn convert(
     scope: &Scope<'_>,
     at: &Pointer,
 ) -> Option<FaultKind> {
-    let found = scope.components.iter().find(|one| one.name == component);
-    let answers = match found.map(|one| &one.kind) {
-        Some(ComponentKind::Command(command)) => {
-            matches!(command.readiness, Readiness::Http(_))
-        }
-        _ => true,
-    };
+    let answers = scope
+        .command(&component)
+        .is_none_or(|command| matches!(command.readiness, Readiness::Http(_)));
     if !answers {
         let message = format!(
             "no answer of `{component}` can prove it: add `ready: {{ http: /path }}` to the component, whose answers say what time it is"
         );
         loader.refuse(at.key("clock"), message);
     }
-    if super::has_disk(scope, &component) {
+    if scope.has_disk(&component) {
         let message = format!(
             "is told by a file in the directory of `{component}`, whose `disk` it alone sees: remove `disk`"
         );

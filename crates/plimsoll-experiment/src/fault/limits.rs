@@ -2,7 +2,7 @@
 
 use plimsoll_base::document::Path as Pointer;
 
-use super::{FaultKind, Scope, has_disk};
+use super::{FaultKind, Scope};
 use crate::component::possible_cores;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
@@ -62,7 +62,7 @@ pub(super) fn disk_full(
     scope: &Scope<'_>,
     at: &Pointer,
 ) -> Option<FaultKind> {
-    if !has_disk(scope, &component) {
+    if !scope.has_disk(&component) {
         let message = format!(
             "`{component}` has no disk of its own, and that of this machine is not filled: add `disk: 64MiB` to the component"
         );

@@ -9,6 +9,7 @@ use crate::record::recorder::{Recorder, Scene};
 use crate::topology::component::Topology;
 use plimsoll_experiment::Fault;
 use plimsoll_report::record::{CallerFigures, EventKind, FaultRow};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -66,6 +67,32 @@ impl Course {
     /// Whether it is broken, or was until a moment ago.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.phase, Phase::Ahead | Phase::Over)
+    }
+
+    /// When what it waits for has come, or is given up.
+    pub(super) fn until(&self) -> Option<Instant> {
+        match &self.waiting {
+            Some(Waiting::Moment(at) | Waiting::Step(_, at)) => Some(*at),
+            None => None,
+        }
+    }
+
+    /// Whether what it waited for has come: a moment, or a step with its outcome.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        let now = Instant::now();
+        let outcome = match &mut self.waiting {
+            Some(Waiting::Moment(at)) if *at <= now => None,
+            Some(Waiting::Step(step, until)) => match step.as_mut().poll(context) {
+                Poll::Ready(outcome) => Some(outcome),
+                Poll::Pending if *until <= now => {
+                    Some(Err("nothing was certain in time".to_owned()).into())
+                }
+                Poll::Pending => return Poll::Pending,
+            },
+            _ => return Poll::Pending,
+        };
+        self.waiting = None;
+        Poll::Ready(outcome)
     }
 
     /// Its row; none of a fault that a stop came before.

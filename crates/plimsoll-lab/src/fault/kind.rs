@@ -49,6 +49,13 @@ pub(super) trait Kind {
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step;
 }
 
+/// A proof of the network's own faults as steps have them.
+fn told(proof: Result<network::Proof, network::FaultError>) -> Result<String, String> {
+    proof
+        .map(|proof| proof.0)
+        .map_err(|error| error.to_string())
+}
+
 /// A fault of this kind.
 pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
     match fault.kind.clone() {

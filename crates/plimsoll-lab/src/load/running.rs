@@ -3,6 +3,7 @@
 use super::deserted::Deserted;
 use super::plan::{numbered, offered};
 use super::{Keeping, LoadSpec, out_of_rows, stopped};
+use crate::clock::passed;
 use crate::error::{LabError, LogTail};
 use crate::fault::Script;
 use crate::load::account::Ledger;
@@ -428,14 +429,6 @@ fn ticks(start: Instant) -> Interval {
     let mut ticks = interval_at(start, SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
-}
-
-/// Pending until the deadline; for ever without one.
-async fn passed(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// Pending before there are ticks.

@@ -6,6 +6,7 @@
 mod address;
 mod announce;
 mod failure;
+mod faults;
 mod hosts;
 mod launch;
 mod limits;
@@ -377,13 +378,6 @@ impl<'a> Topology<'a> {
             .collect()
     }
 
-    /// Says whether a component may end by itself: because of a fault, and that is no accident.
-    pub(crate) fn expect_end(&mut self, name: &str, expected: bool) {
-        if let Some(running) = self.running.get_mut(name) {
-            running.may_end = expected;
-        }
-    }
-
     /// The run's identity, which names what it makes outside of its directories.
     pub(crate) fn run_id(&self) -> &str {
         &self.places.run_id
@@ -407,37 +401,6 @@ impl<'a> Topology<'a> {
     /// The directory of the experiment, absolute.
     pub(crate) fn directory(&self) -> PathBuf {
         values::absolute(&self.experiment.directory)
-    }
-
-    /// A number for a fault of the network, which no other has.
-    pub(crate) fn next_number(&mut self) -> u32 {
-        self.numbers += 1;
-        self.numbers
-    }
-
-    /// Tells who undoes faults that one is healed. Who is gone meanwhile is started anew with the next fault.
-    pub(crate) fn close_undo(&mut self, number: u64) {
-        let told = self.warden.as_mut().map(|warden| warden.close(number));
-        if matches!(told, Some(Err(_))) {
-            self.warden = None;
-        }
-    }
-
-    /// The process that undoes faults should this one die.
-    ///
-    /// # Errors
-    /// [`LabError::Environment`] when it cannot be started.
-    pub(crate) fn warden(&mut self) -> Result<&mut Warden, LabError> {
-        let warden = match self.warden.take() {
-            Some(warden) => warden,
-            None => Warden::start(&self.places.executable)?,
-        };
-        Ok(self.warden.insert(warden))
-    }
-
-    /// Hands over a component that is to be down: nobody watches it any more, and its end is no accident.
-    pub(crate) fn take_down(&mut self, name: &str) -> Option<Child> {
-        self.running.shift_remove(name)?.child
     }
 
     async fn stop(&mut self, name: &str) {

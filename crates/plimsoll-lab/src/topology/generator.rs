@@ -3,7 +3,7 @@
 use crate::error::{LabError, LogTail};
 use crate::mask::Mask;
 use crate::topology::child::{BoundedLines, Child, STOP_GRACE};
-use crate::topology::shim::{Spec, Stdout};
+use crate::topology::shim::Spec;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_load::fragment::Message;
 use plimsoll_load::plan::Plan;
@@ -51,19 +51,16 @@ impl Generator {
         let line = serde_json::to_string(plan)
             .map_err(|error| LabError::Internal(format!("a plan: {error}")))?;
         let shim = Spec {
-            program: spec.executable.to_owned(),
-            arguments: vec!["generator".to_owned()],
             environment: spec.environment,
-            dir: None,
             cpus: spec.cpus,
-            cgroups: Vec::new(),
             host: spec.host,
-            disk: None,
-            scratch: None,
             stdin_line: Some(line),
-            stdout: Stdout::Inherit,
-            stderr: spec.log.clone(),
             secrets: spec.mask.secrets().to_vec(),
+            ..Spec::of(
+                spec.executable.to_owned(),
+                vec!["generator".to_owned()],
+                spec.log.clone(),
+            )
         };
         let mut child = Child::start(spec.executable, &shim)
             .await

@@ -1,6 +1,6 @@
 //! Hosts: they reach each other, know each other's names, lose and get power, have disks, and go with the lab.
 
-use crate::stage::{Program, Stage, block_on, executable, sh, start};
+use crate::stage::{Shim, Stage, block_on, executable, sh, start};
 use plimsoll_lab::disk::ComponentDisk;
 use plimsoll_lab::network::{Connection, Network, PowerFault};
 use plimsoll_lab::shim::{Disk, Spec};
@@ -71,7 +71,7 @@ fn a_component_is_on_its_host() {
             "app-a\n10.77.2.1 db-b\n10.77.1.1 app-a\n{}\napp-a\n",
             dir.display()
         );
-        assert_eq!(Program::start(&spec).output(), expected);
+        assert_eq!(Shim::start(&spec).output(), expected);
         // The shim's own working directory is the lab's, on a host too.
         let here = stage.on("app-a", "pwd").output();
         assert_eq!(Path::new(here.trim()), std::env::current_dir().unwrap());
@@ -182,7 +182,7 @@ fn a_full_disk_is_its_components_alone() {
             "cat conf/rendered; echo own > own; read go; dd if=/dev/zero of=more bs=4096 count=1 || echo full; read go; dd if=/dev/zero of=more bs=4096 count=1 && echo free",
         )
     };
-    let mut component = Program::start(&spec);
+    let mut component = Shim::start(&spec);
     let disk = ComponentDisk::of(component.pid(), dir.path());
     assert_eq!(component.line(), "before");
     disk.check().unwrap();

@@ -1,12 +1,13 @@
 //! Stage of the tests of networks: a network of three hosts, and programs on them.
 
+pub use crate::shim::{Shim, executable, sh};
 use plimsoll_experiment::Network as Description;
 use plimsoll_lab::network::{Layout, Network, NetworkPlaces};
-use plimsoll_lab::shim::{Command, Report, Spec, Stdout};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use plimsoll_lab::shim::{Command, Report, Spec};
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// The port of servers on hosts, which have a network of their own each.
 pub const PORT: u16 = 4000;
@@ -37,17 +38,17 @@ impl Stage {
     }
 
     /// A program on a host.
-    pub fn on(&self, host: &str, script: &str) -> Program {
-        Program::start(&Spec {
+    pub fn on(&self, host: &str, script: &str) -> Shim {
+        Shim::start(&Spec {
             host: Some(self.network.holder(host).unwrap()),
             ..sh(script)
         })
     }
 
     /// A server on a host, which sends back what it gets.
-    pub fn server(&self, host: &str) -> (Program, SocketAddr) {
+    pub fn server(&self, host: &str) -> (Shim, SocketAddr) {
         let address = SocketAddr::from((self.address(host), PORT));
-        let mut server = Program::start(&Spec {
+        let mut server = Shim::start(&Spec {
             host: Some(self.network.holder(host).unwrap()),
             program: executable(),
             arguments: vec!["serve".to_owned(), address.to_string()],
@@ -78,98 +79,38 @@ pub async fn start(scratch: &Path, log: PathBuf) -> Network {
         .unwrap()
 }
 
-pub fn executable() -> PathBuf {
-    std::env::current_exe().unwrap()
-}
-
-/// A program under a shim of this executable.
-pub struct Program {
-    shim: Child,
-    /// Closing it ends the program.
-    commands: ChildStdin,
-    reports: BufReader<ChildStderr>,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Program {
-    pub fn start(spec: &Spec) -> Self {
-        let mut shim = std::process::Command::new(executable())
-            .arg("shim")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut commands = shim.stdin.take().unwrap();
-        writeln!(commands, "{}", serde_json::to_string(spec).unwrap()).unwrap();
-        Self {
-            commands,
-            reports: BufReader::new(shim.stderr.take().unwrap()),
-            stdout: BufReader::new(shim.stdout.take().unwrap()),
-            shim,
-        }
-    }
-
-    /// Its process.
+impl Shim {
+    /// The process that it runs.
     pub fn pid(&mut self) -> u32 {
-        let mut line = String::new();
-        self.reports.read_line(&mut line).unwrap();
-        match serde_json::from_str(&line).unwrap() {
+        match self.report() {
             Report::Started { pid } => pid,
             Report::Failed(failure) => panic!("{failure}"),
         }
     }
 
-    pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
     /// Writes a line to its standard input.
     pub fn say(&mut self, line: &str) {
-        let command = Command::Line(line.to_owned());
-        writeln!(
-            self.commands,
-            "{}",
-            serde_json::to_string(&command).unwrap()
-        )
-        .unwrap();
+        self.command(&Command::Line(line.to_owned()));
     }
 
     /// All that it says until it ends.
     pub fn output(mut self) -> String {
         let mut output = String::new();
-        self.stdout.read_to_string(&mut output).unwrap();
-        self.shim.wait().unwrap();
+        let mut stdout = self.stdout.take().unwrap();
+        stdout.read_to_string(&mut output).unwrap();
+        self.process.wait().unwrap();
         output
     }
 
-    /// Ends it by closing the pipe to its shim.
+    /// Ends it by closing the pipe to it.
     pub fn end(self) {
         let Self {
-            mut shim, commands, ..
+            mut process,
+            commands,
+            ..
         } = self;
         drop(commands);
-        shim.wait().unwrap();
-    }
-}
-
-pub fn sh(script: &str) -> Spec {
-    Spec {
-        program: "/bin/sh".into(),
-        arguments: vec!["-c".into(), script.into()],
-        environment: [("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())].into(),
-        dir: None,
-        cpus: Vec::new(),
-        cgroups: Vec::new(),
-        host: None,
-        disk: None,
-        scratch: None,
-        stdin_line: None,
-        stdout: Stdout::Inherit,
-        stderr: "/dev/null".into(),
-        secrets: Vec::new(),
+        process.wait().unwrap();
     }
 }
 

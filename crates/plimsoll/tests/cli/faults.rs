@@ -6,14 +6,18 @@ use plimsoll_testbed::authority::Authority;
 use serde_json::Value;
 use std::time::Duration;
 
-/// A gateway in front of a mock.
-const GATEWAY: &str = "version: 1
-listeners: { main: { address: 127.0.0.1:0 } }
+/// A gateway in front of a mock, with whatever else its listener has.
+fn gateway(secured: &str) -> String {
+    format!(
+        "version: 1
+listeners: {{ main: {{ address: 127.0.0.1:0{secured} }} }}
 upstreams:
-  stock: { endpoints: [\"${stock.url}\"] }
+  stock: {{ endpoints: [\"${{stock.url}}\"] }}
 routes:
-  - { path: /, upstream: stock }
-";
+  - {{ path: /, upstream: stock }}
+"
+    )
+}
 
 /// A run of a gateway in front of a mock, with these faults.
 fn run(faults: &str, duration: &str) -> (Workspace, Finished) {
@@ -24,7 +28,7 @@ fn run(faults: &str, duration: &str) -> (Workspace, Finished) {
 
 fn written(faults: &str, duration: &str) -> Workspace {
     let workspace = Workspace::new();
-    workspace.write("gateway.yaml", GATEWAY);
+    workspace.write("gateway.yaml", &gateway(""));
     workspace.write(
         "faults.yaml",
         &format!(
@@ -245,28 +249,10 @@ server.serve_forever()
 /// A server over TLS whose certificate is replaced, and that certificate.
 fn secured(server: &str, flaw: &str, lasts: &str) -> (Workspace, String) {
     let workspace = Workspace::new();
-    let authority = Authority::new().unwrap();
-    let issued = authority.issue(&["localhost", "127.0.0.1"]).unwrap();
-    for (name, text) in [
-        ("ca.pem", authority.certificate()),
-        ("ca.key", &authority.key()),
-        ("server.pem", &issued.certificate),
-        ("server.key", &issued.key),
-        ("server.py", SECURED),
-    ] {
-        workspace.write(name, text);
-    }
-    workspace.write(
-        "gateway.yaml",
-        "version: 1
-listeners:
-  main: { address: 127.0.0.1:0, tls: { certificate: \"${experiment.dir}/server.pem\", key: \"${experiment.dir}/server.key\" } }
-upstreams:
-  stock: { endpoints: [\"${stock.url}\"] }
-routes:
-  - { path: /, upstream: stock }
-",
-    );
+    let issued = Authority::equip(workspace.path(), &["localhost", "127.0.0.1"]).unwrap();
+    workspace.write("server.py", SECURED);
+    let tls = ", tls: { certificate: \"${experiment.dir}/server.pem\", key: \"${experiment.dir}/server.key\" }";
+    workspace.write("gateway.yaml", &gateway(tls));
     workspace.write(
         "faults.yaml",
         &format!(

@@ -1,7 +1,7 @@
 //! `dns`: the name server of one host lies about one name.
 
 use super::super::{Step, step};
-use super::Kind;
+use super::{Kind, told};
 use crate::topology::component::Topology;
 use crate::topology::network::{Lie, NameFault};
 use plimsoll_experiment::Answer;
@@ -26,18 +26,12 @@ impl Kind for Lied {
         step(async move {
             let network = network?;
             let mut network = network.write().await;
-            fault
-                .check(&network)
-                .await
-                .map_err(|error| error.to_string())?;
-            fault
-                .inject(&mut network)
-                .await
-                .map_err(|error| error.to_string())?;
-            let proof = fault.prove(&network).await;
-            proof
-                .map(|proof| proof.0)
-                .map_err(|error| error.to_string())
+            let proving = async {
+                fault.check(&network).await?;
+                fault.inject(&mut network).await?;
+                fault.prove(&network).await
+            };
+            told(proving.await)
         })
     }
 
@@ -46,14 +40,11 @@ impl Kind for Lied {
         step(async move {
             let network = network?;
             let mut network = network.write().await;
-            fault
-                .heal(&mut network)
-                .await
-                .map_err(|error| error.to_string())?;
-            let proof = fault.prove_healed(&network).await;
-            proof
-                .map(|proof| proof.0)
-                .map_err(|error| error.to_string())
+            let proving = async {
+                fault.heal(&mut network).await?;
+                fault.prove_healed(&network).await
+            };
+            told(proving.await)
         })
     }
 }

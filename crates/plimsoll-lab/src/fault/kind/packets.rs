@@ -1,7 +1,7 @@
 //! `partition`, `blackhole`, `rst` and `loss`: rules in the switch of the network, which connections that exist meet too.
 
 use super::super::{Step, step};
-use super::Kind;
+use super::{Kind, told};
 use crate::topology::component::Topology;
 use crate::topology::network::{Direction, LinkFault, LinkFaultKind};
 use plimsoll_experiment::{PacketEffect, Packets};
@@ -43,18 +43,12 @@ impl Kind for Between {
         step(async move {
             let network = network?;
             let network = network.read().await;
-            fault
-                .check(&network)
-                .await
-                .map_err(|error| error.to_string())?;
-            fault
-                .inject(&network)
-                .await
-                .map_err(|error| error.to_string())?;
-            let proof = fault.prove(&network).await;
-            proof
-                .map(|proof| proof.0)
-                .map_err(|error| error.to_string())
+            let proving = async {
+                fault.check(&network).await?;
+                fault.inject(&network).await?;
+                fault.prove(&network).await
+            };
+            told(proving.await)
         })
     }
 
@@ -63,14 +57,11 @@ impl Kind for Between {
         step(async move {
             let (network, fault) = (network?, fault.ok_or("it was never injected")?);
             let network = network.read().await;
-            fault
-                .heal(&network)
-                .await
-                .map_err(|error| error.to_string())?;
-            let proof = fault.prove_healed(&network).await;
-            proof
-                .map(|proof| proof.0)
-                .map_err(|error| error.to_string())
+            let proving = async {
+                fault.heal(&network).await?;
+                fault.prove_healed(&network).await
+            };
+            told(proving.await)
         })
     }
 }

@@ -2,8 +2,8 @@
 //! power again, it is a new host, on which its components are started anew.
 
 use super::super::{Outcome, Step, step};
-use super::Kind;
 use super::kill::end;
+use super::{Kind, told};
 use crate::topology::component::Topology;
 use crate::topology::network::PowerFault;
 use std::time::Duration;
@@ -37,10 +37,7 @@ impl Kind for PowerOff {
             unplugged.map_err(|error| error.to_string())?;
             let mut network = network.write().await;
             fault.power_off(&mut network).await;
-            let proof = fault.prove(&network).await;
-            proof
-                .map(|proof| proof.0)
-                .map_err(|error| error.to_string())
+            told(fault.prove(&network).await)
         })
     }
 
@@ -83,10 +80,7 @@ impl Kind for PowerOff {
                     started.push((name, starting.await.map_err(|error| error.to_string())?));
                 }
                 let network = network.read().await;
-                let proof = fault.prove_healed(&network).await;
-                proof
-                    .map(|proof| proof.0)
-                    .map_err(|error| error.to_string())
+                told(fault.prove_healed(&network).await)
             };
             let proof = healing.await;
             Outcome { proof, started }

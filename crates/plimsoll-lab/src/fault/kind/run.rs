@@ -8,6 +8,8 @@ use crate::topology::shim::{Spec, Stdout};
 use crate::undo::Undo;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{Run, Template};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -15,8 +17,8 @@ use tokio::time::{Instant, sleep};
 /// How long a command that verifies may be asked again.
 const CERTAIN_WITHIN: Duration = Duration::from_secs(10);
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
-/// Most characters of what a command says that are told.
-const SAID_CHARACTERS: usize = 300;
+/// Most bytes of what a command says that are told.
+const SAID_BYTES: u64 = 300;
 
 pub(super) struct Commands {
     run: Run,
@@ -151,19 +153,11 @@ async fn carry_out(run: &Undo, shim: &Shim) -> Result<(), String> {
     let (program, arguments) = command.split_first().ok_or("it is empty")?;
     let known = std::fs::metadata(&shim.log).map_or(0, |log| log.len());
     let spec = Spec {
-        program: program.into(),
-        arguments: arguments.to_vec(),
         environment: environment.clone(),
         dir: Some(dir.clone()),
-        cpus: Vec::new(),
-        cgroups: Vec::new(),
-        host: None,
-        disk: None,
-        scratch: None,
-        stdin_line: None,
         stdout: Stdout::Log(shim.log.clone()),
-        stderr: shim.log.clone(),
         secrets: shim.secrets.clone(),
+        ..Spec::of(program.into(), arguments.to_vec(), shim.log.clone())
     };
     let started = Child::start(&shim.executable, &spec).await;
     let mut child = started.map_err(|error| error.to_string())?;
@@ -176,8 +170,13 @@ async fn carry_out(run: &Undo, shim: &Shim) -> Result<(), String> {
 
 /// The beginning of what was said since the log was so long.
 fn said(log: &Path, known: u64) -> String {
-    let text = std::fs::read(log).unwrap_or_default();
-    let known = usize::try_from(known).unwrap_or(usize::MAX);
-    let said = String::from_utf8_lossy(text.get(known..).unwrap_or_default()).into_owned();
-    said.trim().chars().take(SAID_CHARACTERS).collect()
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        file.seek(SeekFrom::Start(known))?;
+        let mut said = Vec::new();
+        file.take(SAID_BYTES).read_to_end(&mut said)?;
+        Ok(said)
+    };
+    let said = read().unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().to_owned()
 }

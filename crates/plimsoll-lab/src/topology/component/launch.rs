@@ -95,23 +95,14 @@ pub(super) fn fault_proxy(
     let dir = places.scratch.join("fault-proxy");
     make_private(&dir)?;
     let arguments = ["fault", "--announce", "--port=0", "--shards=1"].map(str::to_owned);
+    let seed = format!("--seed={}", values.seed().cast_signed());
+    let arguments = arguments.into_iter().chain([seed]).collect();
     let spec = Spec {
-        program: places.executable.clone(),
-        arguments: arguments
-            .into_iter()
-            .chain([format!("--seed={}", values.seed().cast_signed())])
-            .collect(),
         environment: inherited(values),
         dir: Some(dir.clone()),
-        cpus: Vec::new(),
-        cgroups: Vec::new(),
-        host: None,
-        disk: None,
         scratch: Some(dir),
-        stdin_line: None,
-        stdout: Stdout::Inherit,
-        stderr: absolute(log),
         secrets: values.mask().secrets().to_vec(),
+        ..Spec::of(places.executable.clone(), arguments, absolute(log))
     };
     Ok(Launch {
         spec,
@@ -256,20 +247,12 @@ impl Preparation<'_, '_> {
 
     /// Our own executable with these arguments.
     fn own_spec(&self, arguments: Vec<String>) -> Spec {
+        let executable = self.places.executable.clone();
         Spec {
-            program: self.places.executable.clone(),
-            arguments,
             environment: self.inherited(),
             dir: Some(self.own.dir.to_owned()),
-            cpus: Vec::new(),
-            cgroups: Vec::new(),
-            host: None,
-            disk: None,
             scratch: Some(self.own.dir.to_owned()),
-            stdin_line: None,
-            stdout: Stdout::Inherit,
-            stderr: absolute(self.log),
-            secrets: Vec::new(),
+            ..Spec::of(executable, arguments, absolute(self.log))
         }
     }
 

@@ -2,20 +2,18 @@
 
 use super::Topology;
 use super::address::Address;
+use super::faults::READY_WITHIN;
 use super::ready;
 use crate::topology::process_tree;
 use crate::topology::shim;
 use crate::topology::way::Way;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_experiment::{ComponentKind, FaultKind, Readiness};
+use plimsoll_experiment::{ComponentKind, Readiness};
 use rustix::process::{Signal, kill_process};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
-
-/// How long a component that has been healed may take to answer.
-const READY_WITHIN: Duration = Duration::from_secs(10);
+use std::time::SystemTime;
 
 /// A component that runs below a shim.
 #[derive(Debug, Clone)]
@@ -50,41 +48,6 @@ impl Topology<'_> {
             readiness,
             way: self.way(name),
         })
-    }
-}
-
-impl Topology<'_> {
-    /// How long a component may take to be ready.
-    pub(crate) fn ready_within(&self, name: &str) -> Duration {
-        match self.experiment.component(name).map(|one| &one.kind) {
-            Some(ComponentKind::Command(command)) => command.ready_within,
-            _ => READY_WITHIN,
-        }
-    }
-
-    /// The components that are started anew to heal a fault, or may have to be.
-    pub(crate) fn restarted_by(&self, kind: &FaultKind) -> Vec<String> {
-        match kind {
-            FaultKind::PowerOff(host) => self.on_host(host),
-            FaultKind::Kill(name)
-            | FaultKind::Memory {
-                component: name, ..
-            } => vec![name.clone()],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether two faults break one thing: a host is also all that runs on it.
-    pub(crate) fn touch(&self, one: &FaultKind, other: &FaultKind) -> bool {
-        let things = |kind: &FaultKind| -> Vec<String> {
-            let on_host = match kind {
-                FaultKind::PowerOff(host) => self.on_host(host),
-                _ => Vec::new(),
-            };
-            kind.target().into_iter().chain(on_host).collect()
-        };
-        let others = things(other);
-        things(one).iter().any(|thing| others.contains(thing))
     }
 }
 

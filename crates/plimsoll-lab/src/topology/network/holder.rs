@@ -3,8 +3,7 @@
 use super::hold::{Held, Order};
 use crate::topology::child::{BoundedLines, Child};
 use crate::topology::namespace::NetworkNamespace;
-use crate::topology::shim::{Spec, Stdout};
-use std::collections::BTreeMap;
+use crate::topology::shim::Spec;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -29,22 +28,16 @@ impl Holder {
     /// Starts one, and waits until it holds.
     pub(super) async fn start(executable: &Path, log: &Path, held: &Held) -> io::Result<Self> {
         let spec = Spec {
-            program: executable.to_owned(),
-            arguments: vec![SUBCOMMAND.to_owned()],
-            environment: BTreeMap::new(),
-            dir: None,
-            cpus: Vec::new(),
-            cgroups: Vec::new(),
-            host: None,
-            disk: None,
             scratch: match held {
                 Held::Host { dir, .. } => Some(dir.clone()),
                 Held::Switch => None,
             },
             stdin_line: Some(serde_json::to_string(held)?),
-            stdout: Stdout::Inherit,
-            stderr: log.to_owned(),
-            secrets: Vec::new(),
+            ..Spec::of(
+                executable.to_owned(),
+                vec![SUBCOMMAND.to_owned()],
+                log.to_owned(),
+            )
         };
         let mut child = Child::start(executable, &spec)
             .await

@@ -39,6 +39,28 @@ pub struct Spec {
     pub secrets: Vec<String>,
 }
 
+impl Spec {
+    /// A program with these arguments, what goes wrong written to a file, and nothing else: no environment, limits or host.
+    #[must_use]
+    pub fn of(program: PathBuf, arguments: Vec<String>, stderr: PathBuf) -> Self {
+        Self {
+            program,
+            arguments,
+            environment: BTreeMap::new(),
+            dir: None,
+            cpus: Vec::new(),
+            cgroups: Vec::new(),
+            host: None,
+            disk: None,
+            scratch: None,
+            stdin_line: None,
+            stdout: Stdout::Inherit,
+            stderr,
+            secrets: Vec::new(),
+        }
+    }
+}
+
 /// Where a child's standard output goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
