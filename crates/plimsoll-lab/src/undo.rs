@@ -146,3 +146,76 @@ pub(crate) fn undo_open(lines: impl IntoIterator<Item = Line>) -> Result<Vec<Str
         false => Err(failed),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(command: &[&str], dir: &std::path::Path) -> Undo {
+        Undo::Run {
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            dir: dir.to_owned(),
+            environment: BTreeMap::new(),
+        }
+    }
+
+    fn open(number: u64, undo: Undo) -> Line {
+        Line::Open {
+            number,
+            fault: format!("fault-{number}"),
+            undo,
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_undone_last_first_and_the_rest_despite_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let append = |word: &str| {
+            let script = format!("printf {word} >> order");
+            run(&["/bin/sh", "-c", &script], dir.path())
+        };
+        let lines = [
+            open(1, append("a")),
+            open(2, append("b")),
+            open(3, run(&["/bin/false"], dir.path())),
+            open(4, append("d")),
+            Line::Close { number: 2 },
+        ];
+        let failed = undo_open(lines).unwrap_err();
+        assert_eq!(failed.len(), 1);
+        assert!(
+            failed[0].starts_with("fault `fault-3`: /bin/false"),
+            "{failed:?}"
+        );
+        assert_eq!(fs::read_to_string(dir.path().join("order")).unwrap(), "da");
+    }
+
+    #[test]
+    fn a_file_is_put_back_once_and_whatever_had_been_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, aside) = (
+            dir.path().join("cert"),
+            dir.path().join(".cert.x.set-aside"),
+        );
+        let undo = Undo::Restore {
+            file: file.clone(),
+            aside: aside.clone(),
+        };
+        let check = || {
+            undo.carry_out().unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "before");
+            assert!(!aside.exists());
+        };
+        // Nothing was done yet; set aside and not replaced; replaced.
+        fs::write(&file, "before").unwrap();
+        check();
+        fs::hard_link(&file, &aside).unwrap();
+        check();
+        fs::rename(&file, &aside).unwrap();
+        fs::write(&file, "fault").unwrap();
+        check();
+        check();
+        fs::remove_file(&file).unwrap();
+        assert!(undo.carry_out().is_err());
+    }
+}

@@ -55,7 +55,14 @@ pub fn splice(
         };
         let sent = pipe.pour(receiver, received);
         let left = received - *sent.as_ref().unwrap_or(&0);
-        let rest = pipe.empty(left)?;
+        let rest = match pipe.empty(left) {
+            Ok(rest) => rest,
+            Err(error) => {
+                // Whatever is left in it is nobody else's.
+                *place = Pipe::new().ok();
+                return Poll::Ready(Err(error));
+            }
+        };
         Poll::Ready(Ok(Some(Spliced {
             received,
             sent,

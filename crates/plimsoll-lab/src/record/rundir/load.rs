@@ -4,7 +4,7 @@ use super::{
     EVENTS, FAULTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart,
 };
 use crate::error::LabError;
-use crate::undo::undo_open;
+use crate::undo::{Line, undo_open};
 use indexmap::IndexMap;
 use plimsoll_experiment::Experiment;
 use plimsoll_files::{Limit, read_text};
@@ -53,9 +53,11 @@ pub fn heal(dir: &Path) -> Result<Vec<String>, LabError> {
     }
     let text = read_text(&path, Limit::RECORD).map_err(unreadable(&path))?;
     // A last line that was cut off was never acted upon.
-    let lines = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let lines = whole.lines().map(serde_json::from_str);
+    let lines: Vec<Line> = lines
+        .collect::<Result<_, _>>()
+        .map_err(|error| damaged(&path, &error))?;
     undo_open(lines).map_err(|failed| LabError::Environment(failed.join("; ")))
 }
 

@@ -26,10 +26,8 @@ impl Topology<'_> {
 
     /// Tells who undoes faults that one is healed. Who is gone meanwhile is started anew with the next fault.
     pub(crate) fn close_undo(&mut self, number: u64) {
-        let told = self.warden.as_mut().map(|warden| warden.close(number));
-        if matches!(told, Some(Err(_))) {
-            self.warden = None;
-        }
+        let gone = self.warden.take_if(|warden| warden.close(number).is_err());
+        gone.into_iter().for_each(Warden::finish);
     }
 
     /// The process that undoes faults should this one die.
