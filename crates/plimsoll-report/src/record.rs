@@ -13,6 +13,7 @@ mod drift;
 mod event;
 mod failure;
 mod fault;
+mod fault_trial;
 pub(crate) mod figures;
 mod health;
 mod manifest;
@@ -35,6 +36,10 @@ pub use drift::{Drift, DriftDirection, LevelDrift};
 pub use event::{EventKind, EventRow};
 pub use failure::{Failure, Failures, Seen};
 pub use fault::{CallerFigures, FaultRow};
+pub use fault_trial::{
+    AvailabilitySettings, ControlFigures, FaultFacts, FaultRate, FaultTrial, Retries, Role, SHAM,
+    SingleExchange,
+};
 pub use figures::Unit;
 pub use health::{BothEnds, GeneratorHealth, Halves, PARTS, Segments};
 pub use manifest::{
