@@ -11,11 +11,13 @@
 //! | a run shown; trials that search for capacity | [`render`], [`capacity`] |
 //! | from what the lab measured to what the run found | [`summarise`] |
 //! | how a target bore a load, and what gave way first | `analysis` |
+//! | trials of faults: outages, and what they say of a year | [`availability`] |
 //! | whether a run can be trusted, whether thresholds held, and the one conclusion | `judgement` |
 //! | differences with their intervals | [`statistics`] |
 //! | a run as plain data; running totals of one under way | [`record`], [`live`] |
 
 mod analysis;
+pub mod availability;
 pub mod capacity;
 mod judgement;
 pub mod live;

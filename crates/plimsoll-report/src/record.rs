@@ -48,6 +48,11 @@ pub use manifest::{
 pub use own_times::OwnTimes;
 pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::arm_summary::{ArmSummary, BlockSummary};
+pub use summary::availability::{
+    Annual, AvailabilitySummary, Estimated, ExpectedYear, FailedFailovers, FaultOutages, FaultYear,
+    HealFigures, OutageFigures, ProductFormula, ShamSummary, TornadoBar, TrialsNeeded, VoidTrial,
+    Year,
+};
 pub use summary::capacity::{
     Band, CapacityResult, CapacitySummary, Class, Confirmation, Found, Intervention, Knee, Limit,
     LoadClass, Moved, Objective, Overload, Scalability, SearchEnd, Trial, TrialOutcome,
@@ -56,6 +61,7 @@ pub use summary::capacity::{
 pub use summary::comparison::{
     Added, Comparison, Difference, DifferenceVerdict, IntervalMethod, Reservation,
 };
+pub use summary::fault_trial::{Course, RetriedOutage, TrialOutage, TrialSummary};
 pub use summary::level::LevelSummary;
 pub use summary::link::{
     Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,

@@ -16,9 +16,10 @@ use crate::judgement::facts::Facts;
 use crate::judgement::threshold::{self, Standing, Threshold};
 use crate::record::metric::{Metric, Reading};
 use crate::record::{
-    Added, ArmBlocks, ArmData, ArmSummary, Bias, Bottleneck, Breach, CallerFigures,
-    CapacitySummary, Comparison, ComponentSummary, DelayRow, DifferenceVerdict, Effect, LoadModel,
-    MethodName, Ranges, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome, ValidityRow,
+    Added, ArmBlocks, ArmData, ArmSummary, AvailabilitySummary, Bias, Bottleneck, Breach,
+    CallerFigures, CapacitySummary, Comparison, ComponentSummary, DelayRow, DifferenceVerdict,
+    Effect, LoadModel, MethodName, Ranges, SUMMARY_SCHEMA, Statistic, Summary, ThresholdOutcome,
+    ValidityRow,
 };
 use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::{validity, verdict};
@@ -44,6 +45,8 @@ pub enum Method {
     Capacity(BTreeMap<String, Searched>),
     /// Delays of links: the loads under them, by arm. Its blocks are the loads without any.
     Sensitivity(BTreeMap<String, Vec<DelayRow>>),
+    /// Trials of faults: what they found, by arm. Its blocks are the trials that count, by number.
+    Availability(BTreeMap<String, AvailabilitySummary>),
 }
 
 /// Result of an arm's search.
@@ -74,6 +77,7 @@ impl Method {
             Self::Levels(_) => MethodName::Levels,
             Self::Capacity(_) => MethodName::Capacity,
             Self::Sensitivity(_) => MethodName::Sensitivity,
+            Self::Availability(_) => MethodName::Availability,
         }
     }
 }
@@ -169,6 +173,12 @@ fn by_method(
             let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
             (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
             summary.notes.extend(links::notes(own));
+        }
+        Method::Availability(found) => {
+            // Faults were on: the criteria held for each trial by itself, and void ones were made again.
+            summary.availability = found.get(&arm.name).cloned();
+            let found = summary.availability.as_ref();
+            return found.map_or_else(Vec::new, |found| validity::judge_trials(&arm.name, found));
         }
     }
     validity::judge(merged)

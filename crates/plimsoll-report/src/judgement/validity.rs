@@ -22,6 +22,7 @@ mod schedule;
 mod stalls;
 mod steadiness;
 mod taken_time;
+mod trials_counted;
 mod unanswered;
 
 use crate::record::metric::Metric;
@@ -31,6 +32,7 @@ pub(crate) use achieved_sends::RELEASED;
 pub use blocks_used::{Used, judge as judge_blocks_used};
 pub use failures_alike::{FailedShares, judge as judge_failures, reserve};
 pub(crate) use reach::list;
+pub use trials_counted::judge as judge_trials;
 
 /// Subject of a criterion in a comparison. Of a single measurement every criterion is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

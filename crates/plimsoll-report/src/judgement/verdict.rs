@@ -68,7 +68,12 @@ pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
 }
 
 fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
-    let mut invalid = facts.deaths.clone();
+    // Trials of faults count deaths and failures: they are what was asked for.
+    let is_of_faults = summary.method == MethodName::Availability;
+    let mut invalid = match is_of_faults {
+        true => Vec::new(),
+        false => facts.deaths.clone(),
+    };
     invalid.extend(invalid_claims(summary));
     if !invalid.is_empty() {
         return verdict(VerdictResult::Invalid, invalid);
@@ -76,7 +81,7 @@ fn conclude(summary: &Summary, facts: &Facts) -> Verdict {
     if let Some(reason) = nothing_measured(summary, facts) {
         return verdict(VerdictResult::Unknown, vec![reason]);
     }
-    if let Some(reason) = nothing_but_failures(summary) {
+    if let Some(reason) = nothing_but_failures(summary).filter(|_| !is_of_faults) {
         return verdict(VerdictResult::Unknown, vec![reason]);
     }
     let failed = thresholds_with(summary, VerdictResult::Failed);
@@ -122,9 +127,9 @@ fn invalid_claims(summary: &Summary) -> Vec<String> {
 }
 
 /// Claims of a run without thresholds about an arm: its times, or those of its levels. Those of a level that was not sustained describe a
-/// queue, and are no claim; a search judges its trials itself.
+/// queue, and are no claim; a search judges its trials itself, and so do trials of faults.
 fn claims<'a>(name: &'a str, arm: &'a ArmSummary) -> Vec<(&'a str, Option<&'a str>)> {
-    if arm.capacity.is_some() {
+    if arm.capacity.is_some() || arm.availability.is_some() {
         return Vec::new();
     }
     if arm.levels.is_empty() {
@@ -176,7 +181,7 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
     let silent = summary
         .arms
         .iter()
-        .filter(|(_, arm)| arm.capacity.is_none())
+        .filter(|(_, arm)| arm.capacity.is_none() && arm.availability.is_none())
         .find(|(_, arm)| arm.outcomes.answered.is_empty());
     silent.map(|(name, arm)| {
         // Throughput counts what was answered in the measured time, for whichever arrivals.

@@ -36,6 +36,8 @@ pub enum MethodName {
     Capacity,
     /// Delays of links between components, one after the other.
     Sensitivity,
+    /// Trials of faults: how long callers go without answers.
+    Availability,
 }
 
 /// Facts of one run.

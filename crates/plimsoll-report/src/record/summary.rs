@@ -2,8 +2,10 @@
 //! times in seconds, rates per second, sizes in bytes.
 
 pub(super) mod arm_summary;
+pub(super) mod availability;
 pub(super) mod capacity;
 pub(super) mod comparison;
+pub(super) mod fault_trial;
 pub(super) mod level;
 pub(super) mod link;
 pub(super) mod parts;

@@ -231,6 +231,16 @@ pub(super) fn method(view: &RunView) -> String {
             let links = summary.arms.values().map(|arm| arm.links.len()).max();
             format!("sensitivity to {} links", links.unwrap_or(0))
         }
+        (MethodName::Availability, _) => {
+            let found = summary
+                .arms
+                .values()
+                .find_map(|arm| arm.availability.as_ref());
+            let (faults, trials) = found.map_or((0, 0), |found| {
+                (found.settings.faults.len(), found.trials.len())
+            });
+            format!("availability under {faults} faults, {trials} trials")
+        }
         (MethodName::Capacity, _) => {
             let mut found = summary
                 .arms

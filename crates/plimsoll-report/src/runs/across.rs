@@ -131,7 +131,7 @@ impl Entry {
             MethodName::Measure | MethodName::Compare | MethodName::Sensitivity => {
                 &self.figures().by_block
             }
-            MethodName::Levels | MethodName::Capacity => &[],
+            MethodName::Levels | MethodName::Capacity | MethodName::Availability => &[],
         }
     }
 
@@ -234,11 +234,14 @@ fn beside(baseline: &Entry, entry: &Entry, place: usize) -> Other {
 fn why_not(entries: &[&Entry; 2]) -> &'static str {
     let held = |entry: &&Entry| {
         let method = entry.summary.method;
-        matches!(method, MethodName::Levels | MethodName::Capacity)
+        matches!(
+            method,
+            MethodName::Levels | MethodName::Capacity | MethodName::Availability
+        )
     };
     match entries.iter().any(held) {
         true => {
-            "one of them has levels or trials, each at a rate of its own and made once: they are no blocks; use `method: compare` at one rate"
+            "one of them has levels or trials, each at a rate or with a fault of its own: they are no blocks; use `method: compare` at one rate"
         }
         false => {
             "one of them has fewer than two blocks: a difference between two single runs cannot be told from chance; use `method: compare`, or compare runs of several blocks"

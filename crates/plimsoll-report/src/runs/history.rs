@@ -138,6 +138,9 @@ fn of_several_loads(method: MethodName, metric: &Metric) -> Option<&'static str>
         MethodName::Capacity if !metric.is_below("capacity") => Some(
             "its figure is of one trial of a search, whose rate was found there: write `capacity`",
         ),
+        MethodName::Availability if !metric.is_below("availability") => Some(
+            "its figure is of all trials together, faults included: name one such as `availability.faults.application.outage.p95`",
+        ),
         _ => None,
     }
 }

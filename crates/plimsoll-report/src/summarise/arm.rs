@@ -87,6 +87,7 @@ pub(super) fn summarise<'a>(
         capacity: None,
         links: Vec::new(),
         critical_link: None,
+        availability: None,
         faults: merged.faults.clone(),
         without_faults: (merged.undisturbed.as_ref()).map(|part| super::callers(part)),
         notes: arm.notes.iter().cloned().chain(notes(merged)).collect(),

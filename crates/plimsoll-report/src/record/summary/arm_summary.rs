@@ -6,6 +6,7 @@ use crate::record::component::strain::HostStrain;
 use crate::record::drift::Drift;
 use crate::record::fault::{CallerFigures, FaultRow};
 use crate::record::figures::figures;
+use crate::record::summary::availability::AvailabilitySummary;
 use crate::record::summary::capacity::CapacitySummary;
 use crate::record::summary::comparison::Added;
 use crate::record::summary::level::LevelSummary;
@@ -109,6 +110,10 @@ pub struct ArmSummary {
     /// The dependency that callers would gain most without; `null` where no gain was measured.
     #[serde(default)]
     pub critical_link: Option<CriticalLink>,
+    /// Outages by fault and what they say of a year; `null` unless the method is `availability`. The arm's own figures are then those of all
+    /// trials that count, faults included.
+    #[serde(default)]
+    pub availability: Option<AvailabilitySummary>,
     /// Faults that happened in its loads.
     #[serde(default)]
     pub faults: Vec<FaultRow>,

@@ -1,0 +1,69 @@
+//! Exchanges of a trial by how they count: good, slow or failed, in seconds of the load.
+
+use crate::record::{AvailabilitySettings, SingleExchange};
+use plimsoll_base::outcome_class::OutcomeClass;
+
+/// How an exchange counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quality {
+    /// Answered well and soon.
+    Good,
+    /// Answered well and within the deadline, but late.
+    Slow,
+    /// Not answered well within the deadline.
+    Failed,
+}
+
+/// An exchange that counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Answer {
+    /// Its intended start.
+    pub(super) at: f64,
+    /// When it was over for its caller: when it ended, or at its deadline.
+    pub(super) end: f64,
+    /// From its intended start to its end.
+    pub(super) response: f64,
+    /// How it counts.
+    pub(super) quality: Quality,
+}
+
+impl Answer {
+    pub(super) fn is_failed(&self) -> bool {
+        self.quality == Quality::Failed
+    }
+}
+
+/// The exchanges that count, in their order. One that we ended ourselves counts for nothing unless its deadline had passed.
+pub(super) fn answers(
+    settings: &AvailabilitySettings,
+    exchanges: &[SingleExchange],
+) -> Vec<Answer> {
+    let counted = exchanges.iter();
+    counted.filter_map(|one| answer(settings, one)).collect()
+}
+
+fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<Answer> {
+    let at = seconds(exchange.intended_us);
+    let response = seconds(exchange.response_us);
+    let in_time = response <= settings.deadline_s;
+    let quality = match exchange.class {
+        OutcomeClass::Aborted if in_time => return None,
+        OutcomeClass::Passed if in_time && response > settings.slow_s => Quality::Slow,
+        OutcomeClass::Passed if in_time => Quality::Good,
+        _ => Quality::Failed,
+    };
+    Some(Answer {
+        at,
+        end: at + response.min(settings.deadline_s),
+        response,
+        quality,
+    })
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "microseconds of a load are far below 2^53"
+)]
+pub(super) fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}

@@ -1,0 +1,108 @@
+//! Bursts of failures, and how long an outage they show.
+
+use super::answers::Answer;
+use crate::record::{AvailabilitySettings, TrialOutage};
+use std::ops::Range;
+
+/// Failures with less than `gap` between their intended starts. Good answers in between are those that the fault does not hit.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Burst {
+    /// Places of its failures among the answers.
+    pub(super) failures: Vec<usize>,
+}
+
+/// All bursts among `answers`.
+pub(super) fn bursts(gap: f64, answers: &[Answer]) -> Vec<Burst> {
+    let mut bursts: Vec<Burst> = Vec::new();
+    let failed = answers
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.is_failed());
+    for (place, one) in failed {
+        match bursts.last_mut() {
+            Some(burst) if one.at - answers[burst.last()].at < gap => burst.failures.push(place),
+            _ => bursts.push(Burst {
+                failures: vec![place],
+            }),
+        }
+    }
+    bursts
+}
+
+impl Burst {
+    pub(super) fn first(&self) -> usize {
+        self.failures[0]
+    }
+
+    pub(super) fn last(&self) -> usize {
+        self.failures[self.failures.len() - 1]
+    }
+
+    /// Places from its first to its last failure.
+    fn span(&self) -> Range<usize> {
+        self.first()..self.last() + 1
+    }
+
+    /// When the first of its failures was over, in seconds of the load.
+    pub(super) fn first_end(&self, answers: &[Answer]) -> f64 {
+        self.ends(answers).fold(f64::INFINITY, f64::min)
+    }
+
+    /// When the last of its failures was over.
+    pub(super) fn last_end(&self, answers: &[Answer]) -> f64 {
+        self.ends(answers).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn ends<'a>(&'a self, answers: &'a [Answer]) -> impl Iterator<Item = f64> + 'a {
+        self.failures.iter().map(|place| answers[*place].end)
+    }
+
+    /// The interval that holds the length of its outage, in seconds.
+    fn bounds(&self, answers: &[Answer], ended: f64) -> (f64, f64) {
+        let low = answers[self.last()].at - answers[self.first()].at;
+        let before = answers[..self.first()].last().map_or(0.0, |one| one.at);
+        let after = answers.get(self.last() + 1).map_or(ended, |one| one.at);
+        let total = (after - before).max(low);
+        let is_partial = self.span().len() > self.failures.len();
+        if !is_partial {
+            return (low, total);
+        }
+        (
+            low,
+            total.max(low + super::slice::excess(&self.starts(answers))),
+        )
+    }
+
+    fn starts(&self, answers: &[Answer]) -> Vec<f64> {
+        self.failures
+            .iter()
+            .map(|place| answers[*place].at)
+            .collect()
+    }
+}
+
+/// Bursts as one outage of a trial: lengths and losses add up.
+pub(super) fn outage(
+    settings: &AvailabilitySettings,
+    bursts: &[&Burst],
+    answers: &[Answer],
+    (injected, ended): (f64, f64),
+) -> TrialOutage {
+    let mut outage = TrialOutage::default();
+    for burst in bursts {
+        let (low, high) = burst.bounds(answers, ended);
+        outage.low_s += low;
+        outage.high_s += high;
+        outage.failed += burst.failures.len() as u64;
+        outage.bursts += 1;
+        outage.first_s = outage
+            .first_s
+            .or(Some(answers[burst.first()].at - injected));
+        outage.last_s = Some(answers[burst.last()].at - injected);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a count of exchanges")]
+    let failed = outage.failed as f64;
+    outage.lost_s = failed / settings.rate_per_s;
+    outage.impact = (outage.high_s > 0.0).then(|| (outage.lost_s / outage.high_s).min(1.0));
+    outage
+}
