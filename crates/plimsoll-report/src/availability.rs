@@ -14,6 +14,8 @@ mod read;
 mod recovery;
 mod slice;
 mod summarise;
+#[cfg(test)]
+mod tests;
 
 pub use read::read_trial;
 pub use recovery::{baseline_p99, recovered};

@@ -1,8 +1,11 @@
 //! Bursts of failures, and how long an outage they show.
 
 use super::answers::Answer;
+use super::slice::{self, Length};
 use crate::record::{AvailabilitySettings, TrialOutage};
-use std::ops::Range;
+
+/// Fewer failures show no length: two may be all that a long outage of a few callers was seen by.
+const FEWEST: usize = 3;
 
 /// Failures with less than `gap` between their intended starts. Good answers in between are those that the fault does not hit.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,9 +41,9 @@ impl Burst {
         self.failures[self.failures.len() - 1]
     }
 
-    /// Places from its first to its last failure.
-    fn span(&self) -> Range<usize> {
-        self.first()..self.last() + 1
+    /// Whether there are good answers in between.
+    fn is_partial(&self) -> bool {
+        self.last() - self.first() >= self.failures.len()
     }
 
     /// When the first of its failures was over, in seconds of the load.
@@ -57,20 +60,20 @@ impl Burst {
         self.failures.iter().map(|place| answers[*place].end)
     }
 
-    /// The interval that holds the length of its outage, in seconds.
-    fn bounds(&self, answers: &[Answer], ended: f64) -> (f64, f64) {
+    /// The length of its outage. Without a good answer in between it is taken for a total one, which the good answers around it bound.
+    fn length(&self, answers: &[Answer], ended: f64) -> (f64, Length) {
         let low = answers[self.last()].at - answers[self.first()].at;
         let before = answers[..self.first()].last().map_or(0.0, |one| one.at);
         let after = answers.get(self.last() + 1).map_or(ended, |one| one.at);
         let total = (after - before).max(low);
-        let is_partial = self.span().len() > self.failures.len();
-        if !is_partial {
-            return (low, total);
+        if self.is_partial() {
+            return (low, slice::length(&self.starts(answers)));
         }
-        (
-            low,
-            total.max(low + super::slice::excess(&self.starts(answers))),
-        )
+        let length = Length {
+            estimate: low.midpoint(total),
+            high: total,
+        };
+        (low, length)
     }
 
     fn starts(&self, answers: &[Answer]) -> Vec<f64> {
@@ -90,9 +93,11 @@ pub(super) fn outage(
 ) -> TrialOutage {
     let mut outage = TrialOutage::default();
     for burst in bursts {
-        let (low, high) = burst.bounds(answers, ended);
+        outage.is_unmeasured = bursts.len() == 1 && burst.failures.len() < FEWEST;
+        let (low, length) = burst.length(answers, ended);
         outage.low_s += low;
-        outage.high_s += high;
+        outage.estimate_s += length.estimate;
+        outage.high_s += length.high;
         outage.failed += burst.failures.len() as u64;
         outage.bursts += 1;
         outage.first_s = outage

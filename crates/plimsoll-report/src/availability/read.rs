@@ -56,7 +56,7 @@ pub fn read_trial(
         reaches_into_heal: (fault.iter()).any(|burst| burst.last_end(&answers) > trial.heal_begun),
         unhealthy_before: (answers.iter()).any(|one| one.is_failed() && one.end < trial.injected),
         failed_failover: recovery.is_failed,
-        below_resolution: fault_outage.high_s < resolution_s,
+        below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,
         outage: fault_outage,
         heal_outage: outage(settings, &heal, &answers, ends),
         stall_s: stall(settings, trial, &answers),

@@ -1,10 +1,53 @@
 //! The part of all arrivals that a partial outage hits: how far the outage may reach beyond its first and last failure.
+//!
+//! Good answers between failures are of callers whom the fault does not hit, and so are those right before and after: they bound nothing.
+//! What does are the arrivals of those who are hit, and of these only failures are known. If arrivals that are hit come at random, `k` of them
+//! lie uniformly within the outage, and their range is to its length as Beta(k − 1, 2) (David and Nagaraja, *Order Statistics*, 2003, §2.3):
+//! `range / quantile` bounds the length whatever the share is. Where accounts are dealt in turn they come evenly, and no gap is much longer
+//! than another: then the outage ends within one such gap of either failure.
 
-/// An upper bound of how much longer the outage was than from its first to its last failure, whose intended `starts` these are.
-///
-/// Good answers between failures are of callers whom the fault does not hit, and so are those right before and after: they bound nothing.
-/// What does are the arrivals of those who are hit.
-pub(super) fn excess(starts: &[f64]) -> f64 {
-    let gaps = starts.windows(2).map(|pair| pair[1] - pair[0]);
-    2.0 * gaps.fold(0.0, f64::max)
+use crate::statistics::Sample;
+use statrs::distribution::{Beta, ContinuousCDF as _};
+
+/// The chance that an outage was longer than its upper end.
+const WRONG: f64 = 0.02;
+/// Gaps that vary so little are even: those of random arrivals have a deviation of nearly their mean.
+const EVEN: f64 = 0.5;
+/// Of fewer gaps than [`FEW`] chance alone makes some as even as that.
+const EVEN_OF_FEW: f64 = 0.25;
+const FEW: usize = 7;
+
+/// Length of a partial outage by its failures, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Length {
+    /// The best single figure.
+    pub(super) estimate: f64,
+    /// Its upper end.
+    pub(super) high: f64,
+}
+
+/// The length of a partial outage, of whose failures, at least two, these are the intended `starts`.
+pub(super) fn length(starts: &[f64]) -> Length {
+    let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let range: f64 = gaps.iter().sum();
+    #[expect(clippy::cast_precision_loss, reason = "a number of failures")]
+    let between = gaps.len() as f64;
+    if is_even(&gaps) {
+        let gap = range / between;
+        return Length {
+            estimate: range + gap,
+            high: range + 2.0 * gap,
+        };
+    }
+    let ratio = Beta::new(between, 2.0).expect("invariant: at least two failures");
+    Length {
+        // The mean of Beta(k − 1, 2) is (k − 1)/(k + 1).
+        estimate: range * (between + 2.0) / between,
+        high: range / ratio.inverse_cdf(WRONG),
+    }
+}
+
+fn is_even(gaps: &[f64]) -> bool {
+    let limit = if gaps.len() < FEW { EVEN_OF_FEW } else { EVEN };
+    Sample::of(gaps).is_some_and(|sample| sample.deviation <= limit * sample.mean)
 }

@@ -68,12 +68,17 @@ pub struct TrialSummary {
 pub struct TrialOutage {
     /// It lasted at least so many seconds: from the first to the last failed intended start.
     pub low_s: f64,
-    /// It lasted at most so many seconds.
+    /// The best single figure: the middle of the interval where every arrival failed, and by the failures alone where not all did.
+    pub estimate_s: f64,
+    /// It lasted at most so many seconds: from the last good intended start before to the first after. Where not all arrivals failed these are
+    /// of callers whom the fault does not hit, and the failures alone bound it, with 98 %.
     pub high_s: f64,
     /// Lost-request seconds: failed exchanges over rate.
     pub lost_s: f64,
     /// Failed exchanges.
     pub failed: u64,
+    /// Whether failures came so few that they show no length: fewer than three of one burst.
+    pub is_unmeasured: bool,
     /// Bursts that they came in.
     pub bursts: u32,
     /// The share of arrivals that failed meanwhile: lost-request seconds over the upper end; `null` without an outage.
@@ -89,12 +94,6 @@ impl TrialOutage {
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.failed > 0
-    }
-
-    /// The middle of its interval, in seconds.
-    #[must_use]
-    pub fn middle_s(&self) -> f64 {
-        self.low_s.midpoint(self.high_s)
     }
 }
 
