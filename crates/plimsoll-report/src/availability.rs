@@ -8,15 +8,27 @@
 //!
 //! Trials are carried out by the lab, which also asks [`recovered`] whether one can end.
 
+mod annual;
 mod answers;
 mod bursts;
+mod chance;
+mod draws;
+mod figures;
+mod needed;
+mod product;
 mod read;
 mod recovery;
+pub mod simulated;
 mod slice;
 mod summarise;
 #[cfg(test)]
 mod tests;
+mod tornado;
+mod year;
 
+pub use annual::{annual, two_digits};
+pub use product::{PointFault, YEAR_S, failures_afforded, in_service};
 pub use read::read_trial;
 pub use recovery::{baseline_p99, recovered};
 pub use summarise::summarise;
+pub use year::FaultInputs;

@@ -1,8 +1,13 @@
 //! All trials of an arm together.
 
+use super::annual::annual;
+use super::figures::{Table, count, impact};
+use super::year::FaultInputs;
 use crate::record::{
-    AvailabilitySettings, AvailabilitySummary, FaultTrial, ShamSummary, TrialSummary, VoidTrial,
+    Annual, AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultOutages, FaultTrial, Role,
+    SHAM, ShamSummary, TrialSummary, VoidTrial,
 };
+use std::collections::BTreeSet;
 
 /// Summarises the trials of an arm. `seed` keys everything that is resampled.
 #[must_use]
@@ -11,32 +16,131 @@ pub fn summarise(
     trials: Vec<(FaultTrial, TrialSummary)>,
     seed: u64,
 ) -> AvailabilitySummary {
-    let _ = seed;
-    let shams = trials
-        .iter()
-        .filter(|(row, _)| row.is_sham() && row.counts());
-    let with_outage = shams.clone().filter(|(_, read)| read.outage.is_any());
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let trials: Vec<TrialSummary> = trials.into_iter().map(|(_, read)| read).collect();
+    let mut faults = Vec::new();
+    let mut inputs = Vec::new();
+    for (row, facts) in &settings.faults {
+        let all = table(row, None, &trials);
+        let found = all.figures(settings, seed, faults.len() as u64);
+        inputs.extend(fault_inputs(&all, facts, &found));
+        faults.push(found);
+        for role in several_roles(&all) {
+            let of_role = table(row, Some(role), &trials);
+            faults.push(of_role.figures(settings, seed, faults.len() as u64));
+        }
+    }
+    let (annual, note) = of_a_year(settings, &inputs, seed);
     AvailabilitySummary {
         settings: settings.clone(),
-        faults: Vec::new(),
-        sham: ShamSummary {
-            trials: count(shams.clone().count()),
-            with_outage: count(with_outage.count()),
-        },
+        faults,
+        sham: sham(&trials),
         void_trials: void(&trials),
-        annual: None,
-        notes: Vec::new(),
-        trials: trials.into_iter().map(|(_, read)| read).collect(),
+        annual,
+        notes: note.into_iter().collect(),
+        trials,
     }
 }
 
-fn void(trials: &[(FaultTrial, TrialSummary)]) -> Vec<VoidTrial> {
-    let void = trials.iter().filter(|(row, _)| !row.counts());
-    void.map(|(row, _)| VoidTrial {
-        number: row.number,
-        fault: row.fault.clone(),
-        reasons: row.void.clone(),
+/// Trials of a row; of one role, where it is named.
+fn table<'a>(row: &'a str, role: Option<Role>, trials: &'a [TrialSummary]) -> Table<'a> {
+    let own = trials.iter().filter(|trial| trial.fault == row);
+    let own = own.filter(|trial| role.is_none() || trial.role == role);
+    let own: Vec<&TrialSummary> = own.collect();
+    let name = match role {
+        Some(Role::Leader) => format!("{row}, leader"),
+        Some(Role::Follower) => format!("{row}, follower"),
+        None => row.to_owned(),
+    };
+    let roles: BTreeSet<Option<Role>> = own.iter().map(|trial| trial.role).collect();
+    let only = if roles.len() == 1 {
+        roles.first().copied().flatten()
+    } else {
+        None
+    };
+    Table {
+        name,
+        row,
+        role: only,
+        trials: own,
+    }
+}
+
+/// Roles of victims, where there is more than one.
+fn several_roles(table: &Table<'_>) -> Vec<Role> {
+    let roles: BTreeSet<Role> = table.trials.iter().filter_map(|trial| trial.role).collect();
+    match roles.len() {
+        0 | 1 => Vec::new(),
+        _ => roles.into_iter().collect(),
+    }
+}
+
+/// Inputs of a year; `None` where it is not said how often the fault happens, or no trial of it counts.
+fn fault_inputs(
+    table: &Table<'_>,
+    facts: &FaultFacts,
+    found: &FaultOutages,
+) -> Option<FaultInputs> {
+    let counted: Vec<&TrialSummary> = table.counted().collect();
+    let failed: Vec<&TrialSummary> = (counted.iter().copied())
+        .filter(|trial| trial.failed_failover)
+        .collect();
+    let came_back = counted.iter().filter(|trial| !trial.failed_failover);
+    Some(FaultInputs {
+        name: table.name.clone(),
+        servers: f64::from(facts.servers),
+        per_year: facts.per_year?,
+        lost_s: came_back
+            .map(|trial| trial.outage.lost_s + trial.heal_outage.lost_s)
+            .collect(),
+        failed: failed.len() as u64,
+        // Of those that failed, if there are any; where nobody saw an outage, all may be hit.
+        impact: impact(&failed).or(found.impact).unwrap_or(1.0),
+        median_s: found.outage.p50?.value,
+    })
+}
+
+/// Figures of a year, or a sentence on why there are none.
+fn of_a_year(
+    settings: &AvailabilitySettings,
+    inputs: &[FaultInputs],
+    seed: u64,
+) -> (Option<Annual>, Option<String>) {
+    let unstated: Vec<&str> = (settings.faults.iter())
+        .filter(|(_, facts)| facts.per_year.is_none())
+        .map(|(row, _)| row.as_str())
+        .collect();
+    if !unstated.is_empty() {
+        let sentence = format!(
+            "nothing is said of a year: `per_year` is not stated for {}",
+            unstated.join(", ")
+        );
+        return (None, Some(sentence));
+    }
+    if inputs.len() < settings.faults.len() || inputs.is_empty() {
+        let sentence = "nothing is said of a year: of some fault no trial counts";
+        return (None, Some(sentence.to_owned()));
+    }
+    (Some(annual(settings, inputs, seed)), None)
+}
+
+fn sham(trials: &[TrialSummary]) -> ShamSummary {
+    let shams = trials
+        .iter()
+        .filter(|trial| trial.fault == SHAM && trial.void_reasons.is_empty());
+    let with_any =
+        (shams.clone()).filter(|trial| trial.outage.is_any() || trial.heal_outage.is_any());
+    ShamSummary {
+        trials: count(shams.clone().count()),
+        with_outage: count(with_any.count()),
+    }
+}
+
+fn void(trials: &[TrialSummary]) -> Vec<VoidTrial> {
+    let void = trials.iter().filter(|trial| !trial.void_reasons.is_empty());
+    void.map(|trial| VoidTrial {
+        number: trial.number,
+        fault: trial.fault.clone(),
+        reasons: trial.void_reasons.clone(),
     })
     .collect()
 }

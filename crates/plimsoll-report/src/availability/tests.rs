@@ -1,5 +1,7 @@
 //! Trials with outages of known length, and of none.
 
+mod campaign;
+
 use super::{baseline_p99, read_trial, recovered};
 use crate::record::{
     AvailabilitySettings, ControlFigures, FaultTrial, Retries, SingleExchange, TrialSummary,

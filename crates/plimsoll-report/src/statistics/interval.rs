@@ -10,6 +10,9 @@ pub const CONFIDENCE: f64 = 0.95;
 /// From this many blocks on, intervals are by bootstrap.
 pub const BOOTSTRAP_FROM: usize = 20;
 
+/// From this many on, intervals of a mean of skewed numbers are.
+const SKEWED_FROM: usize = 8;
+
 /// An interval of a quantity, in its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -46,6 +49,21 @@ impl Pivot {
                 Self::Resampled(bootstrap::studentised_means(differences, seed, index))
             }
         }
+    }
+
+    /// The pivot for numbers that may be skewed, whose mean itself is asked for: resampled from eight of them on.
+    #[must_use]
+    pub fn of_skewed(values: &[f64], seed: u64, index: u64) -> Self {
+        if values.len() < SKEWED_FROM {
+            return Self::Student(values.len());
+        }
+        Self::Resampled(bootstrap::studentised_means(values, seed, index))
+    }
+
+    /// The mean at this place, 0 to 1, of what `sample` leaves open: over uniform places it is distributed as intervals have it.
+    #[must_use]
+    pub fn mean_at(&self, sample: &Sample, place: f64) -> f64 {
+        sample.mean - self.quantile(1.0 - place) * sample.standard_error()
     }
 
     /// The two-sided interval of the mean of `sample` with this `confidence` (0 to 1).

@@ -60,6 +60,19 @@ pub fn quantile_interval(histogram: &TimeHistogram, p: f64) -> Option<Interval> 
     })
 }
 
+/// The 95 % interval of the median of sorted values, by the exact ranks; `None` for fewer than six of them.
+#[must_use]
+pub fn median_interval(sorted: &[f64]) -> Option<Interval> {
+    let count = sorted.len() as u64;
+    let below = Binomial::new(0.5, count).ok()?.inverse_cdf(WRONG / 2.0);
+    // The rank from 1 that so many lie below with less than half of the chance to be wrong.
+    let rank = usize::try_from(below).ok().filter(|rank| *rank > 0)?;
+    Some(Interval {
+        low: sorted[rank - 1],
+        high: sorted[sorted.len() - rank],
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +121,23 @@ mod tests {
             (Some(42.0), Some(59.0))
         );
         assert_eq!(rank_below(0.01, 100), None);
+    }
+
+    /// Printed tables of ranks: 1 of 6 to 8, 2 of 9 to 11, 10 of 30 (e.g. Conover, *Practical Nonparametric Statistics*).
+    #[test]
+    fn ranks_of_the_median() {
+        for (size, rank) in [
+            (5_u32, None),
+            (6, Some(1)),
+            (8, Some(1)),
+            (9, Some(2)),
+            (30, Some(10)),
+        ] {
+            let sorted: Vec<f64> = (1..=size).map(f64::from).collect();
+            let found = median_interval(&sorted).map(|found| (found.low, found.high));
+            let expected = rank.map(|rank| (f64::from(rank), f64::from(size + 1 - rank)));
+            assert_eq!(found, expected, "{size}");
+        }
     }
 
     #[test]

@@ -261,8 +261,8 @@ pub struct ProductFormula {
 pub struct TrialsNeeded {
     /// More of each fault, so that the upper end of the expected seconds is at most `within`.
     pub of_each: u64,
-    /// More of all faults together, if the chance of a failed failover were one and the same for all of them.
-    pub pooled: u64,
+    /// More of all faults together, if the chance of a failed failover were one and the same for all of them; `null` where one has failed.
+    pub pooled: Option<u64>,
 }
 
 /// An input, and what the ends of its interval do to the expected seconds of a year.

@@ -2,14 +2,12 @@
 
 use super::percent;
 use crate::analysis::diagnosis::{Cause, Conclusion, Fault, FaultTable, Figures};
+use crate::availability::{PointFault, YEAR_S, failures_afforded, in_service, two_digits};
+use crate::statistics::{CONFIDENCE, left_open_by};
 use plimsoll_base::units::{format_number, format_seconds};
 
-/// A year of 365 days, in seconds.
-const YEAR: f64 = 31_536_000.0;
 /// By how much more often faults may come than was assumed, to see what rests on it.
 const MORE_OFTEN: f64 = 10.0;
-/// The chance that a conclusion from trials without a failure is wrong.
-const DOUBT: f64 = 0.05;
 
 /// Adds the faults up.
 pub(super) fn conclude(figures: &Figures) -> Vec<Conclusion> {
@@ -17,7 +15,7 @@ pub(super) fn conclude(figures: &Figures) -> Vec<Conclusion> {
 }
 
 fn of_table(table: &FaultTable) -> Conclusion {
-    let total: f64 = table.faults.iter().map(downtime).sum();
+    let total: f64 = table.faults.iter().map(|one| point(one).downtime_s()).sum();
     let mut evidence =
         vec!["for each: outage · machines · impact · faults of one machine in a year".to_owned()];
     evidence.extend(table.faults.iter().map(line));
@@ -28,6 +26,7 @@ fn of_table(table: &FaultTable) -> Conclusion {
     ));
     evidence.extend(table.rate.map(|rate| resolution(rate, &table.faults)));
     evidence.extend(tried(&table.faults));
+    evidence.extend(left_open(&table.faults));
     evidence.extend((table.claimed).and_then(|claimed| room(table, claimed, total)));
     Conclusion {
         observations: Vec::new(),
@@ -42,20 +41,20 @@ fn of_table(table: &FaultTable) -> Conclusion {
     }
 }
 
-fn downtime(fault: &Fault) -> f64 {
-    fault.outage * hits(fault)
-}
-
-/// How often in a year all requests are hit, or as many parts of them as make a whole.
-fn hits(fault: &Fault) -> f64 {
-    fault.servers * fault.impact * fault.per_year
+fn point(fault: &Fault) -> PointFault {
+    PointFault {
+        outage_s: fault.outage,
+        servers: fault.servers,
+        impact: fault.impact,
+        per_year: fault.per_year,
+    }
 }
 
 fn line(fault: &Fault) -> String {
     format!(
         "{}: {} = {} · {} · {} · {}",
         fault.name,
-        format_seconds(downtime(fault)),
+        format_seconds(point(fault).downtime_s()),
         format_seconds(fault.outage),
         format_number(fault.servers),
         percent(fault.impact),
@@ -107,9 +106,33 @@ fn tried(faults: &[Fault]) -> Vec<String> {
     once.into_iter().chain(unstated).collect()
 }
 
+/// The chance of a failed failover that all trials together leave open: each of them ended with an outage that could be stated.
+fn left_open(faults: &[Fault]) -> Option<String> {
+    let trials: Option<u32> = faults.iter().map(|fault| fault.trials).sum();
+    let trials = trials.filter(|trials| *trials > 0)?;
+    Some(format!(
+        "{} that came back {}: up to {} of failovers may fail nevertheless ({} certain)",
+        counted(trials),
+        if trials == 1 {
+            "is no proof"
+        } else {
+            "are no proof"
+        },
+        percent(left_open_by(u64::from(trials))),
+        percent(CONFIDENCE)
+    ))
+}
+
+fn counted(trials: u32) -> String {
+    match trials {
+        1 => "1 trial".to_owned(),
+        _ => format!("{} trials", format_number(f64::from(trials))),
+    }
+}
+
 /// Room that the claimed availability leaves for faults that do not heal by themselves, and how many trials would show that these are as rare.
 fn room(table: &FaultTable, claimed: f64, total: f64) -> Option<String> {
-    let allowed = (1.0 - claimed) * YEAR;
+    let allowed = (1.0 - claimed) * YEAR_S;
     let claimed = share_of_year(claimed);
     if total > allowed {
         return Some(format!(
@@ -123,29 +146,18 @@ fn room(table: &FaultTable, claimed: f64, total: f64) -> Option<String> {
         format_seconds(allowed),
         format_seconds(room)
     );
-    let hits: f64 = table.faults.iter().map(hits).sum();
+    let hits: f64 = table.faults.iter().map(|one| point(one).hits()).sum();
     let Some(repair) = table.repair else {
         return Some(format!("{left}; how long a repair takes is not stated"));
     };
-    let share = room / (hits * repair);
+    let (share, trials) = failures_afforded(room, hits * repair)?;
     Some(format!(
         "{left}: {} of faults if a repair takes {}, which about {} further trials without a failure would show ({} certain)",
         fine_percent(share),
         format_seconds(repair),
-        two_digits(trials(share)?),
-        percent(1.0 - DOUBT)
+        two_digits(trials),
+        percent(CONFIDENCE)
     ))
-}
-
-/// Trials without one failure after which a share of failures of so much is ruled out: `(1 − share)^n = 5 %`.
-fn trials(share: f64) -> Option<f64> {
-    (share > 0.0 && share < 1.0).then(|| (DOUBT.ln() / (-share).ln_1p()).ceil())
-}
-
-/// Two digits are all that such an estimate is worth: `3,100`.
-fn two_digits(count: f64) -> String {
-    let unit = 10_f64.powf((count.log10().floor() - 1.0).max(0.0));
-    format_number((count / unit).round() * unit)
 }
 
 fn fine_percent(share: f64) -> String {
@@ -154,7 +166,7 @@ fn fine_percent(share: f64) -> String {
 
 /// Six digits behind the point: a second of a year is the sixth.
 fn availability(seconds: f64) -> String {
-    format!("{:.6} %", (1.0 - seconds / YEAR) * 100.0)
+    format!("{:.6} %", in_service(seconds) * 100.0)
 }
 
 /// As it was written: without zeros at its end.
