@@ -16,8 +16,9 @@ const GROUP_TIMES: [&str; 2] = ["duration", "cumulated_response_time"];
 /// The times that a group's consist of: whatever reaches these may reach those.
 const OF_GROUP_TIMES: [&str; 2] = ["response_time", "iteration_time"];
 /// Metrics without a value while a load runs.
-const NOT_LIVE: [&str; 9] = [
+const NOT_LIVE: [&str; 10] = [
     "added",
+    "availability",
     "capacity",
     "components",
     "in_flight",
@@ -147,6 +148,15 @@ impl Metric {
         }
     }
 
+    /// The fault of `availability` that it is of.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        match self.segments.as_slice() {
+            [head, faults, name, ..] if head == "availability" && faults == "faults" => Some(name),
+            _ => None,
+        }
+    }
+
     /// The kind of time that it is a figure of; `None` for a count, a rate or a share.
     #[must_use]
     pub fn time_kind(&self) -> Option<TimeKind> {
@@ -154,10 +164,11 @@ impl Metric {
         TimeKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The share of the percentile of times that it is, of those that an arm measured itself; `None` for a difference and anything else.
+    /// The share of the percentile of times that it is, of those that an arm measured itself; `None` for a difference, an outage and anything else.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
-        let is_time = self.unit == Unit::Seconds && self.segments[0] != "added";
+        let of_times = !["added", "availability"].contains(&self.segments[0].as_str());
+        let is_time = self.unit == Unit::Seconds && of_times;
         is_time.then(|| percentile(self.segments.last()?)).flatten()
     }
 
@@ -330,6 +341,42 @@ mod tests {
             "components.full.rss_bytes_max",
             &["components", "full", "rss_bytes_max"],
             Unit::Bytes,
+        );
+    }
+
+    #[test]
+    fn outages_of_faults_and_a_year() {
+        let below = |name: &str, rest: &[&'static str]| {
+            let path = format!("availability.faults.{name}.{}", rest.join("."));
+            let metric = Metric::parse(&path).unwrap();
+            let segments = metric.segments.iter().map(String::as_str);
+            assert!(segments.eq(["availability", "faults", name].iter().chain(rest).copied()));
+            assert_eq!((metric.fault(), metric.percentile()), (Some(name), None));
+            metric.unit()
+        };
+        assert_eq!(below("application", &["outage", "p95"]), Unit::Seconds);
+        assert_eq!(below("db 1.2, leader", &["outage", "p50"]), Unit::Seconds);
+        assert_eq!(below("a", &["lost"]), Unit::Seconds);
+        assert_eq!(below("a", &["failed_failovers", "high"]), Unit::Share);
+        assert_eq!(below("a", &["impact"]), Unit::Share);
+        check(
+            "availability.annual.expected",
+            &["availability", "annual", "expected"],
+            Unit::Seconds,
+        );
+        check(
+            "availability.annual.year.within",
+            &["availability", "annual", "year", "within"],
+            Unit::Share,
+        );
+        let refused = |path: &str| Metric::parse(path).unwrap_err().to_string();
+        assert_eq!(
+            refused("availability.faults.a.outage.p96"),
+            "`availability.faults.a.outage.p96` is not a metric: after `availability.faults.<name>` write one of impact, stall_s, resolution_s, budget_share, retried_lost_s, outage, lost, failed_failovers"
+        );
+        assert_eq!(
+            refused("availability.annual.year.p98"),
+            "`availability.annual.year.p98` is not a metric: after `availability.annual.year` did you mean `p95`?"
         );
     }
 

@@ -2,9 +2,10 @@
 
 use super::{settings, trial};
 use crate::availability::{FaultInputs, annual, read_trial, summarise};
+use crate::record::metric::Metric;
 use crate::record::{
-    AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultRate, FaultTrial, Role, SHAM,
-    TrialOutage, TrialSummary,
+    ArmData, AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultRate, FaultTrial,
+    LoadModel, Role, SHAM, TrialOutage, TrialSummary,
 };
 
 fn facts(servers: u32, per_year: Option<f64>) -> FaultFacts {
@@ -246,4 +247,29 @@ fn without_repair_abort_is_the_price() {
             .any(|one| one.contains("`repair` is not stated"))
     );
     assert_eq!((year.trials_needed, year.year.within), (None, None));
+}
+
+#[test]
+fn thresholds_read_outages() {
+    let found = campaign(Some(1.0), |_, _| ());
+    let mut arm = crate::summarise::figures(&ArmData::new("a", "t", LoadModel::Open, None));
+    arm.availability = Some(found);
+    let read = |path: &str| Metric::parse(path).unwrap().read(&arm);
+    assert_eq!(
+        read("availability.faults.application.outage.p95").value,
+        Some(18.0)
+    );
+    let median = read("availability.faults.application.outage.p50");
+    assert_eq!(
+        (median.value, median.interval),
+        (Some(9.5), Some((5.0, 14.0)))
+    );
+    assert_eq!(
+        read("availability.faults.application.failed_failovers.count").value,
+        Some(0.0)
+    );
+    let year = read("availability.annual.expected");
+    assert!(year.interval.unwrap().1 > year.value.unwrap());
+    assert!(read("availability.annual.year.within").value.is_some());
+    assert_eq!(read("availability.faults.other.outage.p95").value, None);
 }

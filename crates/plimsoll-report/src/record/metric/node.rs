@@ -3,9 +3,10 @@
 use crate::record::figures::Figures;
 use crate::record::times::Timed;
 use crate::record::{
-    Added, ArmSummary, Bounds, CapacitySummary, ComponentSummary, Difference, Gain, GroupSummary,
-    LevelSummary, LinkSummary, Outcomes, Reasons, ServerStatistics, Slopes, Statistic, StepSummary,
-    TimeStatistics,
+    Added, Annual, ArmSummary, AvailabilitySummary, Bounds, CapacitySummary, ComponentSummary,
+    Difference, Estimated, ExpectedYear, FailedFailovers, FaultOutages, Gain, GroupSummary,
+    LevelSummary, LinkSummary, OutageFigures, Outcomes, Reasons, ServerStatistics, Slopes,
+    Statistic, StepSummary, TimeStatistics, Year,
 };
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
@@ -62,6 +63,7 @@ impl Node for ArmSummary {
             "levels" => &self.levels,
             "capacity" => self.capacity.as_ref()?,
             "links" => &self.links,
+            "availability" => self.availability.as_ref()?,
             _ => return measure(self, name).or_else(|| time(&self.times, name)),
         };
         Some(Child::Node(node))
@@ -216,6 +218,90 @@ impl Node for Bounds {
 
     fn quantity(&self) -> Quantity {
         (Some(self.value), Some((self.low, self.high)))
+    }
+}
+
+impl Node for AvailabilitySummary {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let node: &dyn Node = match name {
+            "faults" => &self.faults,
+            "annual" => self.annual.as_ref()?,
+            _ => return None,
+        };
+        Some(Child::Node(node))
+    }
+}
+
+impl Node for Vec<FaultOutages> {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let fault = self.iter().find(|fault| fault.name == name);
+        fault.map(|fault| Child::Node(fault as &dyn Node))
+    }
+}
+
+impl Node for FaultOutages {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let node: &dyn Node = match name {
+            "outage" => &self.outage,
+            "lost" => self.lost.as_ref()?,
+            "failed_failovers" => &self.failed_failovers,
+            _ => return figure(self, name),
+        };
+        Some(Child::Node(node))
+    }
+}
+
+impl Node for OutageFigures {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let node: &dyn Node = match name {
+            "p50" => self.p50.as_ref()?,
+            "mean" => self.mean.as_ref()?,
+            _ => return figure(self, name),
+        };
+        Some(Child::Node(node))
+    }
+}
+
+impl Node for Estimated {
+    fn child(&self, _: &str) -> Option<Child<'_>> {
+        None
+    }
+
+    fn quantity(&self) -> Quantity {
+        (Some(self.value), self.low.zip(self.high))
+    }
+}
+
+impl Node for FailedFailovers {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        figure(self, name)
+    }
+}
+
+impl Node for Annual {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        let node: &dyn Node = match name {
+            "expected" => &self.expected,
+            "year" => &self.year,
+            _ => return None,
+        };
+        Some(Child::Node(node))
+    }
+}
+
+impl Node for ExpectedYear {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        figure(self, name)
+    }
+
+    fn quantity(&self) -> Quantity {
+        (Some(self.value), Some((self.low, self.high)))
+    }
+}
+
+impl Node for Year {
+    fn child(&self, name: &str) -> Option<Child<'_>> {
+        figure(self, name)
     }
 }
 

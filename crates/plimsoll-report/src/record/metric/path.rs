@@ -3,9 +3,9 @@
 use crate::record::figures::Figures;
 use crate::record::times::Timed;
 use crate::record::{
-    ArmSummary, CapacitySummary, ComponentSummary, Difference, GroupSummary, LevelSummary,
-    LinkSummary, Outcomes, ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times,
-    Unit,
+    ArmSummary, CapacitySummary, ComponentSummary, Difference, ExpectedYear, FailedFailovers,
+    FaultOutages, GroupSummary, LevelSummary, LinkSummary, OutageFigures, Outcomes,
+    ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times, Unit, Year,
 };
 use plimsoll_base::document::nearest;
 use plimsoll_base::reason::Reason;
@@ -34,6 +34,7 @@ pub(super) fn parse(path: &str) -> Parsed {
             None => expected(head, names(&units::<CapacitySummary>())),
         },
         "links" => parse_named(head, rest, parse_link),
+        "availability" => below(head, parse_availability(rest)),
         "by_step" => parse_named(head, rest, |tail| parse_part(&step(), tail)),
         "by_group" => parse_named(head, rest, |tail| parse_part(&group(), tail)),
         "checks" => parse_check(rest),
@@ -54,6 +55,7 @@ pub(super) fn parse(path: &str) -> Parsed {
                 "levels",
                 "capacity",
                 "links",
+                "availability",
             ]),
         ),
     }
@@ -195,6 +197,68 @@ fn parse_link(rest: &str) -> Parsed {
                 )
             }
         },
+    }
+}
+
+fn parse_availability(rest: &str) -> Parsed {
+    match rest.split_once('.').unwrap_or((rest, "")) {
+        ("faults", rest) => parse_named("faults", rest, parse_outages),
+        ("annual", rest) => below("annual", parse_annual(rest)),
+        _ => expected("", ["faults", "annual"]),
+    }
+}
+
+fn parse_outages(rest: &str) -> Parsed {
+    let own = units::<FaultOutages>();
+    let failed = units::<FailedFailovers>();
+    let outage = units::<OutageFigures>();
+    match rest.split_once('.').unwrap_or((rest, "")) {
+        ("outage", "p50" | "mean") => found(&rest.split('.').collect::<Vec<_>>(), Unit::Seconds),
+        ("outage", figure) => match lookup(&outage, figure) {
+            Some(unit) => found(&["outage", figure], unit),
+            None => expected(
+                "faults.<name>.outage",
+                names(&outage).chain(["p50", "mean"]),
+            ),
+        },
+        ("failed_failovers", figure) => match lookup(&failed, figure) {
+            Some(unit) => found(&["failed_failovers", figure], unit),
+            None => expected("faults.<name>.failed_failovers", names(&failed)),
+        },
+        ("lost", "") => found(&["lost"], Unit::Seconds),
+        _ => match lookup(&own, rest) {
+            Some(unit) => found(&[rest], unit),
+            None => expected(
+                "faults.<name>",
+                names(&own).chain(["outage", "lost", "failed_failovers"]),
+            ),
+        },
+    }
+}
+
+fn parse_annual(rest: &str) -> Parsed {
+    let (head, figure) = rest.split_once('.').unwrap_or((rest, ""));
+    let own = match head {
+        "expected" if figure.is_empty() => return found(&[head], Unit::Seconds),
+        "expected" => units::<ExpectedYear>(),
+        "year" => units::<Year>(),
+        _ => return expected("", ["expected", "year"]),
+    };
+    match lookup(&own, figure) {
+        Some(unit) => found(&[head, figure], unit),
+        None => expected(head, names(&own)),
+    }
+}
+
+/// A path below a name.
+fn below(name: &str, parsed: Parsed) -> Parsed {
+    match parsed {
+        Ok((mut segments, unit)) => {
+            segments.insert(0, name.to_owned());
+            Ok((segments, unit))
+        }
+        Err((prefix, expected)) if prefix.is_empty() => Err((name.to_owned(), expected)),
+        Err((prefix, expected)) => Err((format!("{name}.{prefix}"), expected)),
     }
 }
 
