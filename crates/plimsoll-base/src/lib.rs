@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod outcome_class;
 pub mod random;
 pub mod reason;
+pub mod single_exchange;
 pub mod tally;
 pub mod time_kind;
 pub mod units;

@@ -40,6 +40,10 @@ pub enum Stream {
     Traces = 16,
     /// On which connections toxics work, and how.
     Toxics = 17,
+    /// The moments of faults in trials, and their victims.
+    Trials = 18,
+    /// Key of control loads.
+    Control = 19,
 }
 
 /// A short deterministic sequence of random values for one key.

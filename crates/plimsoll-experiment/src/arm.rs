@@ -199,12 +199,14 @@ impl Common<'_> {
         Some(arm)
     }
 
-    /// The method's words in the place of an arm's load. A warm-up that is written prevails over its own.
+    /// The method's words in the place of an arm's load. What it says only where nobody else does gives way to what is written.
     fn by_method(&self, arm: &ArmWire) -> Option<(LoadWire, Pointer)> {
         let (mut load, at) = self.by_method.clone()?;
-        let of_arm = arm.load.as_ref().and_then(|load| load.warmup);
-        if of_arm.or(self.wire.load.warmup).is_some() {
-            load.warmup = None;
+        let written = arm.load.iter().chain([&self.wire.load]);
+        for written in written {
+            load.warmup = load.warmup.filter(|_| written.warmup.is_none());
+            load.timeout = load.timeout.filter(|_| written.timeout.is_none());
+            load.profile = load.profile.filter(|_| written.profile.is_none());
         }
         Some((load, at))
     }

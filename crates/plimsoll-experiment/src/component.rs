@@ -23,6 +23,8 @@ pub use probe::{
 
 use plimsoll_base::document::{Entries, Path as Pointer};
 
+use super::topology::{CLIENT, Network};
+
 use super::loader::Loader;
 use super::name::refuse_name;
 use super::wire::ComponentWire;
@@ -39,12 +41,36 @@ pub struct Component {
 }
 
 impl Component {
+    /// Whether this experiment starts it, and may break it.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        !matches!(self.kind, ComponentKind::External(_))
+    }
+
     /// Whether anything is known of what it uses: it is started here, or it has a probe.
     pub(super) fn is_looked_at(&self) -> bool {
         match &self.kind {
             ComponentKind::External(external) => external.probe != ExternalProbe::None,
             ComponentKind::Mock(_) | ComponentKind::Gateway(_) | ComponentKind::Command(_) => true,
         }
+    }
+}
+
+/// The component that the control load of `availability` goes to: nobody breaks it, and it is where the generator is.
+pub const CONTROL: &str = "plimsoll-control";
+
+/// The target of the control load.
+pub(super) fn control(network: Option<&Network>) -> Component {
+    Component {
+        name: CONTROL.to_owned(),
+        kind: ComponentKind::Mock(Mock {
+            shards: Some(1),
+            ..Mock::default()
+        }),
+        placement: Placement {
+            host: network.map(|_| CLIENT.to_owned()),
+            ..Placement::default()
+        },
     }
 }
 
@@ -61,6 +87,12 @@ pub(super) fn convert_all(
     }
     let convert = |(name, wire): (&str, &ComponentWire)| {
         let at = at.key(name);
+        if name == CONTROL {
+            loader.refuse_key(
+                &at,
+                "is the name of the target of control loads: choose another",
+            );
+        }
         if let Some(message) = refuse_name("a component", name) {
             loader.refuse_key(&at, message);
         }

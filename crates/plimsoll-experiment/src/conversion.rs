@@ -9,6 +9,7 @@ use super::component::{self, Generator};
 use super::decoded::{self, Decoded};
 use super::load::connections;
 use super::loader::{Loader, unreadable};
+use super::method::{Method, availability};
 use super::secret::sha256_hex;
 use super::surroundings::Surroundings;
 use super::threshold::{self, Scope};
@@ -92,7 +93,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
     if let Some(message) = refuse_experiment_name(&wire.name) {
         loader.refuse("name", message);
     }
-    let components = component::convert_all(loader, &wire.components);
+    let mut components = component::convert_all(loader, &wire.components);
     let component_names: Vec<String> = wire
         .components
         .iter()
@@ -104,13 +105,16 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         .map_or_else(Generator::default, |wire| {
             component::generator(loader, wire)
         });
-    let arms = arm::convert_all(loader, &wire, &components);
+    let mut arms = arm::convert_all(loader, &wire, &components);
     let arm_names = arm::names(&wire);
     let network = topology::network::convert(loader, wire.network.as_ref(), &components);
-    let order = topology::check(loader, &components, &component_names);
+    let mut order = topology::check(loader, &components, &component_names);
     let warmup = wire.load.warmup.map(|warmup| *warmup);
     let method = method::convert(loader, wire.method.as_ref(), &arm_names, warmup);
     arm::delayed::check(loader, &method, &arms);
+    if matches!(method, Method::Availability(_)) {
+        availability::prepare(loader, &mut arms);
+    }
     let faults = fault::convert_all(
         loader,
         wire.faults.as_ref(),
@@ -122,7 +126,10 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
             network: network.as_ref(),
         },
     );
-    if network.is_some() && matches!(method, method::Method::Sensitivity(_)) {
+    if let Method::Availability(availability) = &method {
+        availability::check(loader, availability, (&faults, &arms, &components));
+    }
+    if network.is_some() && matches!(method, Method::Sensitivity(_)) {
         loader.refuse_key(
             "network",
             "has no place for the proxies that delay links, which stand outside of it: remove it, or write another `method`",
@@ -139,6 +146,11 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         wire.thresholds.as_deref().unwrap_or_default(),
         &scope,
     );
+    if matches!(method, Method::Availability(_)) {
+        order.start.push(components.len());
+        order.needs.push(Vec::new());
+        components.push(component::control(network.as_ref()));
+    }
     Experiment {
         name: wire.name,
         description: wire.description,

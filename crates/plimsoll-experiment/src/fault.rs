@@ -31,7 +31,7 @@ use super::wire::FaultWire;
 pub struct Fault {
     /// Its name.
     pub name: String,
-    /// When it begins, in the measured time.
+    /// When it begins, in the measured time; under `availability` each trial has its own moment.
     pub at: Duration,
     /// How long it lasts, until it is healed.
     pub lasts: Duration,
@@ -126,6 +126,25 @@ impl FaultKind {
             Self::Run(_) => "run",
             Self::Nothing => "nothing",
         }
+    }
+
+    /// The same on another component; `None` of kinds that are not of a component alone.
+    #[must_use]
+    pub fn on(&self, component: &str) -> Option<Self> {
+        let component = component.to_owned();
+        Some(match self {
+            Self::Kill(_) => Self::Kill(component),
+            Self::Freeze(_) => Self::Freeze(component),
+            Self::Cpu { cores, .. } => Self::Cpu {
+                component,
+                cores: *cores,
+            },
+            Self::Memory { bytes, .. } => Self::Memory {
+                component,
+                bytes: *bytes,
+            },
+            _ => return None,
+        })
     }
 
     /// Whether a component has to be started anew to heal it, or may have to be.
@@ -266,10 +285,13 @@ pub(super) fn convert_all(
         return Vec::new();
     };
     let at = Pointer::root().key("faults");
-    if !matches!(scope.method, Method::Measure | Method::Compare { .. }) {
+    if !matches!(
+        scope.method,
+        Method::Measure | Method::Compare { .. } | Method::Availability(_)
+    ) {
         loader.refuse_key(
             &at,
-            "happen at moments of one load, and this method has many: write `method: measure` or `compare`",
+            "happen at moments of one load, and this method has many: write `method: measure`, `compare` or `availability`",
         );
     }
     let mut faults: Vec<Fault> = Vec::new();
@@ -281,7 +303,9 @@ pub(super) fn convert_all(
         let Some(fault) = convert(loader, name, wire, scope, &at) else {
             continue;
         };
-        if let Some(other) = faults.iter().find(|other| collide(other, &fault)) {
+        let apart = matches!(scope.method, Method::Availability(_));
+        let collides = |other: &&Fault| !apart && collide(other, &fault);
+        if let Some(other) = faults.iter().find(collides) {
             let message = format!(
                 "happens while `{}` does, to the same thing: what either does could not be told apart; write another `at`",
                 other.name
@@ -332,7 +356,7 @@ fn convert(
     let arms = arms(loader, wire, scope, &at.key("arms"));
     let fault = Fault {
         name: name.to_owned(),
-        at: *wire.at,
+        at: moment(loader, wire, scope, at),
         lasts: *wire.lasts,
         arms,
         kind: kind?,
@@ -340,6 +364,19 @@ fn convert(
     check_times(loader, &fault, scope, at);
     refuse_disk(loader, &fault, scope, at);
     Some(fault)
+}
+
+/// When it begins, where the method does not say that.
+fn moment(loader: &mut Loader<'_>, wire: &FaultWire, scope: &Scope<'_>, at: &Pointer) -> Duration {
+    match (wire.at, scope.method) {
+        (Some(_), Method::Availability(_)) => {
+            let message = "is chosen by `availability`, at random in each trial: remove it";
+            loader.refuse_key(at.key("at"), message);
+        }
+        (None, Method::Availability(_)) | (Some(_), _) => {}
+        (None, _) => loader.refuse(at, "has no moment: write for instance `at: 10s`"),
+    }
+    wire.at.map_or(Duration::ZERO, |at| *at)
 }
 
 fn kind_of(
@@ -463,6 +500,9 @@ fn refuse_disk(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &P
 fn check_times(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &Pointer) {
     if fault.lasts.is_zero() {
         loader.refuse(at.key("for"), "leaves no time: write for instance `5s`");
+    }
+    if matches!(scope.method, Method::Availability(_)) {
+        return;
     }
     let shortest = scope.arms.iter().filter(|arm| fault.is_of(&arm.name));
     let shortest = shortest.min_by_key(|arm| arm.settings.duration);

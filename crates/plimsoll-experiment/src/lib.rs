@@ -31,8 +31,8 @@ pub mod wire;
 
 pub use arm::{Arm, LoadedScenario};
 pub use component::{
-    CPU_PERIOD, Command, Component, ComponentKind, ContainerProbe, CpuQuota, Exporter, External,
-    ExternalProbe, Gateway, Generator, HTTPS, Https, Listen, Listener, Mock, Placement,
+    CONTROL, CPU_PERIOD, Command, Component, ComponentKind, ContainerProbe, CpuQuota, Exporter,
+    External, ExternalProbe, Gateway, Generator, HTTPS, Https, Listen, Listener, Mock, Placement,
     PostgresqlProbe, PrometheusProbe, Readiness, RedisProbe, RenderedFile, Scheme,
 };
 pub use decoded::{RECORDS, VALUES};
@@ -40,7 +40,9 @@ pub use fault::{
     Answer, Certificate, Effect, Fault, FaultKind, Flaw, PacketEffect, Packets, Reload, Run,
 };
 pub use load::LoadSettings;
-pub use method::{Capacity, LevelOrder, Levels, Method, Point, Sensitivity};
+pub use method::{
+    Availability, Capacity, Choice, LevelOrder, Levels, Method, Point, Row, Sensitivity,
+};
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
 pub use schema::schema;
@@ -153,6 +155,17 @@ impl Experiment {
         links.sort();
         links.dedup();
         links
+    }
+
+    /// Everything that may be broken, and how: faults on each component that a trial of them may choose.
+    #[must_use]
+    pub fn fault_kinds(&self) -> Vec<FaultKind> {
+        let own = self.faults.iter().map(|fault| fault.kind.clone());
+        let chosen = match &self.method {
+            Method::Availability(availability) => availability.variants(&self.faults),
+            _ => Vec::new(),
+        };
+        own.chain(chosen).collect()
     }
 
     /// The host to connect to in place of another: the address that the file gives it, or else itself.

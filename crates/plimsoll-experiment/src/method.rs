@@ -1,9 +1,11 @@
 //! Method: how the arms are run.
 
+pub(super) mod availability;
 mod capacity;
 mod levels;
 mod sensitivity;
 
+pub use availability::{Availability, Choice, Row};
 pub use capacity::Capacity;
 pub use levels::{LevelOrder, Levels, Point};
 pub use sensitivity::Sensitivity;
@@ -32,6 +34,8 @@ pub enum Method {
     Capacity(Capacity),
     /// Delays of links, one after the other.
     Sensitivity(Sensitivity),
+    /// Trials of faults.
+    Availability(Availability),
 }
 
 impl Method {
@@ -69,7 +73,7 @@ pub(super) fn convert(
     if named.is_empty() {
         loader.refuse(
             &at,
-            "names no method: write `measure`, `compare: { baseline: …, blocks: 6 }`, `levels: { rates: [10/s, 50/s], hold: 10s }`, `capacity: { objective: { p99: 200ms }, from: 10/s }` or `sensitivity: { links: all, delays: [0ms, 4ms, 8ms, 14ms, 20ms], hold: 3s }`",
+            "names no method: write `measure`, `compare: { baseline: …, blocks: 6 }`, `levels: { rates: [10/s, 50/s], hold: 10s }`, `capacity: { objective: { p99: 200ms }, from: 10/s }`, `sensitivity: { links: all, delays: [0ms, 4ms, 8ms, 14ms, 20ms], hold: 3s }` or `availability: { faults: { application: { fault: crash, per_year: 4 } } }`",
         );
     }
     if let Some(compare) = &mapping.compare {
@@ -85,6 +89,10 @@ pub(super) fn convert(
         let at = at.key("sensitivity");
         return Method::Sensitivity(sensitivity::convert(loader, wire, &at));
     }
+    if let Some(wire) = &mapping.availability {
+        let at = at.key("availability");
+        return Method::Availability(availability::convert(loader, wire, &at));
+    }
     Method::Measure
 }
 
@@ -96,6 +104,7 @@ fn named(mapping: &MethodMappingWire) -> Vec<&'static str> {
         ("levels", mapping.levels.is_some()),
         ("capacity", mapping.capacity.is_some()),
         ("sensitivity", mapping.sensitivity.is_some()),
+        ("availability", mapping.availability.is_some()),
     ];
     let written = keys.into_iter().filter(|(_, written)| *written);
     written.map(|(key, _)| key).collect()
@@ -112,6 +121,9 @@ pub(super) fn load(wire: Option<&MethodWire>) -> Option<(LoadWire, Pointer)> {
     }
     if let Some(wire) = &mapping.sensitivity {
         return Some((sensitivity::load(wire), at.key("sensitivity")));
+    }
+    if let Some(wire) = &mapping.availability {
+        return Some((availability::load(wire), at.key("availability")));
     }
     let wire = mapping.capacity.as_ref()?;
     Some((capacity::load(wire), at.key("capacity")))

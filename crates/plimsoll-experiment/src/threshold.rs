@@ -35,7 +35,8 @@ impl Scope<'_> {
             Method::Measure
             | Method::Compare { .. }
             | Method::Capacity(_)
-            | Method::Sensitivity(_) => Vec::new(),
+            | Method::Sensitivity(_)
+            | Method::Availability(_) => Vec::new(),
         }
     }
 }
@@ -262,7 +263,12 @@ fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> 
         Method::Capacity(_) if !of_search => Some(format!(
             "`{path}` is of one trial of a search, whose rate is not known before: write `capacity` or `capacity.lower_per_s`"
         )),
-        Method::Measure | Method::Compare { .. } | Method::Sensitivity(_) if of_search => {
+        Method::Measure
+        | Method::Compare { .. }
+        | Method::Sensitivity(_)
+        | Method::Availability(_)
+            if of_search =>
+        {
             Some(format!(
                 "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
             ))
@@ -271,7 +277,8 @@ fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> 
         | Method::Compare { .. }
         | Method::Levels(_)
         | Method::Capacity(_)
-        | Method::Sensitivity(_) => None,
+        | Method::Sensitivity(_)
+        | Method::Availability(_) => None,
     }
 }
 
@@ -304,11 +311,13 @@ fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<Stri
     }
     let metric = metric.path();
     match method {
-        Method::Measure | Method::Levels(_) | Method::Capacity(_) | Method::Sensitivity(_) => {
-            Some(format!(
-                "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
-            ))
-        }
+        Method::Measure
+        | Method::Levels(_)
+        | Method::Capacity(_)
+        | Method::Sensitivity(_)
+        | Method::Availability(_) => Some(format!(
+            "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
+        )),
         Method::Compare { baseline, .. } if baseline == arm => Some(format!(
             "`{metric}` of the baseline is nothing: write another arm, or another metric"
         )),

@@ -2,6 +2,7 @@
 //!
 //! The JSON Schema of the file is generated from these structs, so every field carries its description.
 
+mod availability;
 mod components;
 mod connections;
 mod fault;
@@ -13,6 +14,10 @@ mod report;
 mod scenario;
 mod span;
 
+pub use availability::{
+    AvailabilityFaultWire, AvailabilityWire, CountedWire, LeaderWire, PerYearWire, RetriesWire,
+    RoleWire,
+};
 pub use components::{
     ComponentWire, GatewayWire, GeneratorWire, HttpsWire, ListenWire, MockWire, ReadyWire,
 };
@@ -40,9 +45,8 @@ use plimsoll_base::document::{Entries, Text};
 use schemars::JsonSchema;
 
 /// Keys of later versions, refused by name.
-pub const LATER: [&str; 9] = [
+pub const LATER: [&str; 8] = [
     "agent",
-    "availability",
     "fault",
     "http2",
     "locustfile",

@@ -19,7 +19,7 @@ use crate::record::recorder::{Recorder, Scene};
 use crate::topology::component::{Started, Topology};
 use callers::Callers;
 use course::{Course, Phase, Waiting};
-use plimsoll_experiment::Experiment;
+use plimsoll_experiment::Fault;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_load::plan::Plan;
 use plimsoll_report::record::{ArmData, FaultRow};
@@ -70,17 +70,12 @@ pub(crate) struct Due {
 }
 
 impl Script {
-    /// The faults of an arm's load by this plan. None has a moment before [`Self::begin`].
-    pub(crate) fn new(
-        experiment: &Experiment,
-        arm: &str,
-        block: u32,
-        plan: &Plan,
-        data: &ArmData,
-    ) -> Self {
+    /// The faults of a load by this plan. None has a moment before [`Self::begin`].
+    pub(crate) fn new(faults: &[Fault], block: u32, plan: &Plan, data: &ArmData) -> Self {
         let callers = || Callers::new(data, plan, block);
-        let faults = experiment.faults.iter().filter(|fault| fault.is_of(arm));
-        let courses = faults.map(|fault| Course::new(fault, kind::of(fault), callers()));
+        let courses = faults
+            .iter()
+            .map(|fault| Course::new(fault, kind::of(fault), callers()));
         Self {
             courses: courses.collect(),
             undisturbed: callers(),
@@ -97,6 +92,12 @@ impl Script {
     /// Whether something is broken on purpose, or was until a moment ago.
     pub(crate) fn is_open(&self) -> bool {
         self.courses.iter().any(Course::is_open)
+    }
+
+    /// The row of the first fault, once it is over.
+    pub(crate) fn row_over(&self) -> Option<&FaultRow> {
+        let first = self.courses.first()?;
+        first.row.as_ref().filter(|_| first.phase == Phase::Over)
     }
 
     /// Waits for the next course that has to go on. May be dropped and called again; pending while there is none.

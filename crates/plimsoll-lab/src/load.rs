@@ -3,6 +3,7 @@
 //! Which arm, in which order and how often is the method's decision; what the figures mean the report's.
 
 mod account;
+mod control;
 mod demand;
 mod deserted;
 mod health;
@@ -11,22 +12,31 @@ mod running;
 mod service_time_check;
 mod target;
 mod thresholds;
+mod trial;
 
 use crate::error::{ErrorKind, LabError};
 use crate::load::service_time_check::{EndTimes, counted};
 use crate::record::recorder::Recorder;
 use crate::topology::component::{Topology, inherited};
 use crate::topology::generator::{Generator, GeneratorSpec};
+use control::Control;
 use plan::plan;
 use plimsoll_base::counters::Counter;
-use plimsoll_experiment::{Arm, Experiment};
+use plimsoll_experiment::{Arm, CONTROL, Experiment, Fault};
 use plimsoll_load::fragment::FeederEnd;
 use plimsoll_load::plan::Plan;
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{ArmData, GENERATOR, LoadRow, TargetLedger};
 use running::RunningLoad;
 use std::path::Path;
+use std::time::Duration;
 use tokio::sync::watch;
+use trial::TrialWatch;
+
+pub use trial::{TrialRecord, TrialSpec};
+
+/// How much longer a control load is planned than its trial, which begins later; it ends when that does.
+const CONTROL_BEYOND: Duration = Duration::from_secs(10);
 
 /// Result of one load.
 pub struct Loaded {
@@ -38,6 +48,8 @@ pub struct Loaded {
     pub notes: Vec<String>,
     /// Every second of it, if they were to be kept.
     pub seconds: Vec<LoadRow>,
+    /// Its record, if it is a trial.
+    pub trial: Option<TrialRecord>,
 }
 
 /// How a load ended.
@@ -68,6 +80,10 @@ pub struct LoadSpec<'a> {
     pub executable: &'a Path,
     /// Use of its seconds and histograms.
     pub keeping: Keeping,
+    /// Faults that happen in it.
+    pub faults: &'a [Fault],
+    /// How it is watched, if it is a trial.
+    pub trial: Option<TrialSpec<'a>>,
 }
 
 /// Use of the data that a load measures beyond its figures.
@@ -104,9 +120,18 @@ pub async fn run(
         host: topology.generator_holder().await?,
         mask: &mask,
     };
+    let trial = match spec.trial {
+        Some(trial) => {
+            let control = control(spec, generator.clone(), topology, plan.total()).await?;
+            Some(TrialWatch::new(trial, plan.timeout.as_secs_f64(), control))
+        }
+        None => None,
+    };
     let generator = Generator::start(generator, &plan).await?;
     let service_time_check = end_times(spec, &plan, topology);
-    let mut running = RunningLoad::new(spec, &plan, generator, service_time_check, recorder.now());
+    let now = recorder.now();
+    let mut running = RunningLoad::new(spec, &plan, generator, service_time_check, now);
+    running.trial = trial;
     let finished = running.until_finished(topology, recorder, stop).await;
     let healed = running.heal(topology, recorder).await;
     let (mut data, mut over) = running.over();
@@ -125,11 +150,23 @@ pub async fn run(
                 end: End::Failed(over.death.unwrap_or(error)),
                 notes: Vec::new(),
                 seconds: over.seconds,
+                trial: None,
             });
         }
         Err(error) => return Err(over.death.unwrap_or(error)),
     };
     over.generator.finish().await;
+    let trial = match over.trial {
+        Some(trial) => {
+            let measured = plan.warmup.as_secs_f64();
+            Some(
+                trial
+                    .into_record(over.start, measured, totals.ended_s)
+                    .await,
+            )
+        }
+        None => None,
+    };
     let ledger = over.ledger;
     ledger.check(&totals).map_err(LabError::Internal)?;
     let counted_after = counted(&spec.arm.target, topology)?;
@@ -160,16 +197,29 @@ pub async fn run(
         end,
         notes,
         seconds: over.seconds,
+        trial,
     })
+}
+
+/// The control load beside a trial of so long, begun.
+async fn control(
+    spec: LoadSpec<'_>,
+    generator: GeneratorSpec<'_>,
+    topology: &Topology<'_>,
+    length: Duration,
+) -> Result<Control, LabError> {
+    let target = target::of_component(CONTROL, topology).await?;
+    let plan = control::plan(spec.seed, target, length + CONTROL_BEYOND);
+    Ok(Control::new(Generator::start(generator, &plan).await?))
 }
 
 /// The times at both ends, of components that keep any.
 fn end_times(spec: LoadSpec<'_>, plan: &Plan, topology: &Topology<'_>) -> Option<EndTimes> {
     let measured = plan.warmup..plan.total();
-    let faults = spec.experiment.faults.iter();
-    let faults = faults.filter(|fault| fault.is_of(&spec.arm.name));
     // A component that is started anew during the load begins to count anew.
-    let restarted: Vec<String> = faults
+    let restarted: Vec<String> = spec
+        .faults
+        .iter()
         .flat_map(|fault| topology.restarted_by(&fault.kind))
         .collect();
     let mut counters = topology.all_counters();

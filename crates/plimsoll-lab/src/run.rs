@@ -96,6 +96,7 @@ pub async fn run(
         searches: BTreeMap::new(),
         earlier: options.earlier.clone(),
         delays: BTreeMap::new(),
+        trials: BTreeMap::new(),
         absent,
     };
     let ending = carry_out(&mut session, options.warnings).await;

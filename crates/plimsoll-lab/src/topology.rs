@@ -2,6 +2,7 @@
 
 pub(crate) mod cgroup;
 pub(crate) mod child;
+pub(crate) mod command;
 pub(crate) mod component;
 pub mod disk;
 pub(crate) mod generator;

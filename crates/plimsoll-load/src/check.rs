@@ -267,6 +267,7 @@ mod tests {
             connections: Connections::default(),
             pacing: Pacing::default(),
             timeout: Duration::from_secs(1),
+            singly: false,
         }
     }
 

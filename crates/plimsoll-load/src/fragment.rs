@@ -7,6 +7,7 @@
 
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;
+use plimsoll_base::single_exchange::SingleExchange;
 use plimsoll_base::tally::{GroupTally, StepTally, Times};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub enum Message {
     Started(Started),
     /// The results of one second.
     Fragment(Fragment),
+    /// Exchanges that ended, one by one, of one shard and one second: only of a plan that asks for them.
+    Exchanges(Vec<SingleExchange>),
     /// The load ended and its accounts are exact.
     Finished(Accounts),
     /// The load could not be carried out, for this reason.

@@ -247,6 +247,7 @@ mod tests {
             connections: Connections::default(),
             pacing: Pacing::default(),
             timeout: Duration::from_secs(1),
+            singly: false,
         }
     }
 

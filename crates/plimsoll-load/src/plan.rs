@@ -60,6 +60,10 @@ pub struct Plan {
     /// The longest that an exchange may take, from the start of its connection attempt (or its first byte, on an
     /// open connection) to the last byte of its answer. A step may have its own.
     pub timeout: Duration,
+    /// Whether exchanges are told one by one, too. An error of the run if a shard has more of them in a second than
+    /// [`SINGLE_PER_SECOND`](crate::results::exchange::SINGLE_PER_SECOND).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub singly: bool,
 }
 
 /// Where the load goes.

@@ -8,14 +8,16 @@ use crate::fragment::{Accounts, CANARY_THREAD, Message, Started};
 use crate::partition::Partition;
 use crate::plan::{Action, Load, Plan, PlanProblems, Step, steps_of};
 use crate::results::collector::{AccountsError, Collector, Names};
-use crate::results::exchange::Exchanges;
+use crate::results::exchange::{Exchanges, SINGLE_PER_SECOND};
 use crate::results::recorder::{Lost, Phases, Recorder, Report, ShardSecond};
 use crate::results::watchdog::{Pulse, Watchdog, Watched, pulse};
 use crate::scenario::{Feeder, Program};
 use crate::security::Security;
 use plimsoll_base::ignored::Ignored as _;
+use plimsoll_base::single_exchange::SingleExchange;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
+use std::cell::RefCell;
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -42,6 +44,11 @@ pub enum LoadError {
     /// Nobody took the messages.
     #[error("fragments were not taken for {SECONDS_BUFFERED} s, so figures were lost")]
     NotTaken,
+    /// Exchanges were asked for one by one, and there were too many.
+    #[error(
+        "more than {SINGLE_PER_SECOND} exchanges of a shard ended within a second, too many to tell one by one"
+    )]
+    TooMany,
     /// Keys or certificates were there when the plan was checked, and are not any more.
     #[error("the host's store of trusted authorities has gone")]
     Security,
@@ -68,7 +75,26 @@ pub fn run(
     stop: watch::Receiver<bool>,
     emit: &mut dyn FnMut(Message),
 ) -> Result<(), LoadError> {
-    conclude(carry_out(plan, &stop, emit, None), emit)
+    if !plan.singly {
+        return conclude(carry_out(plan, &stop, emit, None), emit);
+    }
+    let shared = RefCell::new(&mut *emit);
+    let mut left_out = 0;
+    let result = carry_out(
+        plan,
+        &stop,
+        &mut |message| shared.borrow_mut()(message),
+        Some(&mut |exchanges: &Exchanges| {
+            left_out += exchanges.left_out;
+            let list = exchanges.list.iter().map(SingleExchange::from);
+            shared.borrow_mut()(Message::Exchanges(list.collect()));
+        }),
+    );
+    let result = match left_out {
+        0 => result,
+        _ => result.and(Err(LoadError::TooMany)),
+    };
+    conclude(result, emit)
 }
 
 /// Like [`run()`], and calls `each` with the exchanges of every shard and second one by one, as far as

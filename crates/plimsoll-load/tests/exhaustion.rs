@@ -50,6 +50,7 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
         connections: Connections::default(),
         pacing: Pacing::default(),
         timeout: Duration::from_millis(500),
+        singly: false,
     };
     let (_stop, stopped) = watch::channel(false);
     let mut accounts = None;
@@ -60,7 +61,7 @@ fn connections_beyond_the_descriptor_limit_are_counted_as_exhausted() {
             let reasons = &fragment.steps[0].reasons;
             for_want_of_descriptors += reasons.get(&Reason::Descriptors).copied().unwrap_or(0);
         }
-        Message::Started(_) | Message::Failed(_) => {}
+        Message::Started(_) | Message::Exchanges(_) | Message::Failed(_) => {}
     })
     .unwrap();
     let accounts = accounts.unwrap();

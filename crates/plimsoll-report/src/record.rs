@@ -38,7 +38,6 @@ pub use failure::{Failure, Failures, Seen};
 pub use fault::{CallerFigures, FaultRow};
 pub use fault_trial::{
     AvailabilitySettings, ControlFigures, FaultFacts, FaultRate, FaultTrial, Retries, Role, SHAM,
-    SingleExchange,
 };
 pub use figures::Unit;
 pub use health::{BothEnds, GeneratorHealth, Halves, PARTS, Segments};
@@ -46,6 +45,7 @@ pub use manifest::{
     ArmFacts, ComponentFacts, Host, Input, MANIFEST_SCHEMA, Manifest, MethodName, RunState,
 };
 pub use own_times::OwnTimes;
+pub use plimsoll_base::single_exchange::SingleExchange;
 pub use series::{ComponentRow, GroupRow, HostRow, LoadRow, SecondTimes, SeriesRow, StepRow};
 pub use summary::arm_summary::{ArmSummary, BlockSummary};
 pub use summary::availability::{

@@ -1,12 +1,13 @@
 //! Arms whose rate, users and time the method says: at one level or in one trial of them.
 
 use plimsoll_base::document::Path as Pointer;
-use plimsoll_load::plan::{Crowd, Load, Profile, Spacing, Stretch};
+use plimsoll_load::plan::{Action, Crowd, Load, Profile, Spacing, Stretch};
 use std::time::Duration;
 
 use super::Arm;
 use crate::loader::Loader;
 use crate::method::Point;
+use crate::template::Template;
 use crate::wire::{ExperimentWire, LoadWire};
 
 /// Keys that `load` may not have beside a method that has them.
@@ -94,6 +95,39 @@ impl Arm {
         })
     }
 
+    /// This arm at its own rate, which is one throughout, for its warm-up and `measured` after it.
+    #[must_use]
+    pub fn lasting(&self, measured: Duration) -> Self {
+        let length = self.settings.warmup.saturating_add(measured);
+        self.with_load(measured, |load| {
+            if let Load::Open { profile, .. } = load {
+                profile
+                    .iter_mut()
+                    .for_each(|stretch| stretch.length = length);
+            }
+        })
+    }
+
+    /// This arm over so many connections, all there from the start.
+    pub(crate) fn over_connections(&self, count: u32) -> Self {
+        self.with_load(self.settings.duration, |load| {
+            if let Load::Open {
+                connections,
+                grow_to,
+                ..
+            } = load
+            {
+                (*connections, *grow_to) = (count, count);
+            }
+        })
+    }
+
+    /// Whether each iteration of each scenario has one exchange.
+    pub(crate) fn has_one_exchange(&self) -> bool {
+        let mut scenarios = self.scenarios.iter();
+        scenarios.all(|scenario| is_one_exchange(&scenario.program))
+    }
+
     fn stretch(&self, rate: f64, length: Duration) -> Stretch {
         Stretch {
             spacing: match &self.settings.load {
@@ -135,6 +169,18 @@ impl Arm {
             change(&mut scenario.load);
         }
         arm
+    }
+}
+
+/// Whether these actions are one exchange, whichever way is taken.
+fn is_one_exchange(actions: &[Action<Template>]) -> bool {
+    match actions {
+        [Action::Step(_)] => true,
+        [Action::Group { actions, .. }] => is_one_exchange(actions),
+        [Action::Mix(choices)] => choices
+            .iter()
+            .all(|choice| is_one_exchange(&choice.actions)),
+        _ => false,
     }
 }
 

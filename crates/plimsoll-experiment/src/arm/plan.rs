@@ -76,6 +76,7 @@ impl Arm {
             connections,
             pacing: self.settings.pacing,
             timeout: self.settings.timeout,
+            singly: false,
         })
     }
 }

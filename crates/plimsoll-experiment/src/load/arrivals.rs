@@ -154,10 +154,8 @@ fn stages(
 }
 
 fn spacing(layers: Layers<'_>) -> Spacing {
-    match layers.get(|wire| wire.profile) {
-        Some(ArrivalWire::Poisson) => Spacing::Poisson,
-        Some(ArrivalWire::Constant) | None => Spacing::Even,
-    }
+    let written = layers.get(|wire| wire.profile);
+    written.map(ArrivalWire::spacing).unwrap_or_default()
 }
 
 /// Holds how long the parts last together against what is written of it.

@@ -81,11 +81,7 @@ impl Stage<'_> {
     pub(super) fn stretch(&self, profile: Profile, length: Duration) -> Stretch {
         Stretch {
             profile,
-            spacing: match self.wire.profile {
-                Some(ArrivalWire::Poisson) => Spacing::Poisson,
-                Some(ArrivalWire::Constant) => Spacing::Even,
-                None => self.spacing,
-            },
+            spacing: self.wire.profile.map_or(self.spacing, ArrivalWire::spacing),
             length,
         }
     }

@@ -133,8 +133,9 @@ pub struct FaultWire {
     /// `true`: nothing is done, at the same moments. What it seems to change is the measurement's own doing.
     #[deserr(default)]
     pub nothing: Option<bool>,
-    /// When it begins, in the measured time.
-    pub at: DurationText,
+    /// When it begins, in the measured time; under the method `availability`, which chooses the moments, never.
+    #[deserr(default)]
+    pub at: Option<DurationText>,
     /// How long it lasts, until it is healed.
     #[deserr(rename = "for")]
     #[schemars(rename = "for")]

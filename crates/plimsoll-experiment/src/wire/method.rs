@@ -8,7 +8,7 @@ use deserr::{
 use plimsoll_base::document::{DurationText, RateText, Scalar, ShareText, suggestion};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::LATER;
+use super::{AvailabilityWire, LATER};
 
 /// How the arms are run: the word `measure`, or a mapping.
 #[derive(Debug)]
@@ -20,9 +20,16 @@ pub enum MethodWire {
 }
 
 /// The words and keys of methods.
-pub const METHODS: [&str; 5] = ["measure", "compare", "levels", "capacity", "sensitivity"];
+pub const METHODS: [&str; 6] = [
+    "measure",
+    "compare",
+    "levels",
+    "capacity",
+    "sensitivity",
+    "availability",
+];
 
-/// Exactly one of `measure`, `compare`, `levels`, `capacity` and `sensitivity`.
+/// Exactly one of `measure`, `compare`, `levels`, `capacity`, `sensitivity` and `availability`.
 #[derive(Debug, Deserr, JsonSchema)]
 #[deserr(deny_unknown_fields)]
 #[schemars(
@@ -33,7 +40,8 @@ pub const METHODS: [&str; 5] = ["measure", "compare", "levels", "capacity", "sen
         { "required": ["compare"] },
         { "required": ["levels"] },
         { "required": ["capacity"] },
-        { "required": ["sensitivity"] }
+        { "required": ["sensitivity"] },
+        { "required": ["availability"] }
     ])
 )]
 pub struct MethodMappingWire {
@@ -52,6 +60,9 @@ pub struct MethodMappingWire {
     /// Links between components are delayed one by one: what of it do callers notice, and what would they gain without the dependency?
     #[deserr(default)]
     pub sensitivity: Option<SensitivityWire>,
+    /// Faults are tried, one by one and many times: for how long are callers without answers, and how much of a year is that?
+    #[deserr(default)]
+    pub availability: Option<AvailabilityWire>,
 }
 
 impl<E: DeserializeError> Deserr<E> for MethodWire {
@@ -83,8 +94,12 @@ impl<E: DeserializeError> Deserr<E> for MethodWire {
                 "`sensitivity` needs its fields: write `sensitivity: { links: all, delays: [0ms, 4ms, 8ms, 14ms, 20ms], hold: 3s }`"
                     .to_owned()
             }
+            "availability" => {
+                "`availability` needs its fields: write `availability: { faults: { application: { fault: crash, per_year: 4 } } }`"
+                    .to_owned()
+            }
             later if LATER.contains(&later) => format!(
-                "`{later}` is not available in this version: write `measure`, `compare`, `levels`, `capacity` or `sensitivity`"
+                "`{later}` is not available in this version: write `measure`, `compare`, `levels`, `capacity`, `sensitivity` or `availability`"
             ),
             other => format!(
                 "unknown method `{other}`: {}",

@@ -31,6 +31,7 @@ pub(super) async fn plan(
     {
         plan.connections.resolve = None;
     }
+    plan.singly = spec.trial.is_some();
     plan.check()
         .map_err(|problems| LabError::Input(format!("arm `{}`: {problems}", spec.arm.name)))?;
     Ok(plan)
@@ -84,6 +85,7 @@ mod tests {
             connections: Connections::default(),
             pacing: Pacing::Precise,
             timeout: Duration::from_secs(1),
+            singly: false,
         }
     }
 

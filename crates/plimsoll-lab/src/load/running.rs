@@ -11,6 +11,7 @@ use crate::load::demand::Pairing;
 use crate::load::health::Health;
 use crate::load::service_time_check::EndTimes;
 use crate::load::thresholds::Watch;
+use crate::load::trial::TrialWatch;
 use crate::preflight;
 use crate::progress::Progress;
 use crate::record::collect::Collector;
@@ -42,6 +43,9 @@ pub(super) struct Over {
     pub(super) stopping: bool,
     pub(super) breaches: Vec<(usize, Breach)>,
     pub(super) seconds: Vec<LoadRow>,
+    pub(super) trial: Option<TrialWatch>,
+    /// When the load began, in seconds since the run began.
+    pub(super) start: f64,
 }
 
 /// The error of a target that nobody serves any more.
@@ -93,6 +97,8 @@ pub(super) struct RunningLoad {
     keeping: Keeping,
     /// Every second, if they are to be kept.
     seconds: Vec<LoadRow>,
+    /// What it is beyond a load, where it is a trial.
+    pub(super) trial: Option<TrialWatch>,
 }
 
 impl RunningLoad {
@@ -113,7 +119,7 @@ impl RunningLoad {
         }
         let steps: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
         Self {
-            script: Script::new(spec.experiment, &spec.arm.name, spec.block, plan, &data),
+            script: Script::new(spec.faults, spec.block, plan, &data),
             watch: Watch::new(&spec.experiment.thresholds, &data, &steps),
             breaches: Vec::new(),
             generator,
@@ -153,6 +159,7 @@ impl RunningLoad {
             deadline: None,
             keeping: spec.keeping,
             seconds: Vec::new(),
+            trial: None,
         }
     }
 
@@ -173,6 +180,8 @@ impl RunningLoad {
             stopping: self.stopping,
             breaches: self.breaches,
             seconds: self.seconds,
+            trial: self.trial,
+            start: self.scene.start,
         };
         (data, over)
     }
@@ -206,12 +215,17 @@ impl RunningLoad {
                         let start = self.scene.start + fragment.start_s;
                         self.script.add(&fragment, start, start + fragment.length_s);
                         // A target that is broken on purpose may refuse for as long as it is.
-                        if !self.script.is_open()
+                        if self.trial.is_some() {
+                            self.end_if_recovered(&fragment).await;
+                        } else if !self.script.is_open()
                             && let Some(since) = self.deserted.add(&fragment)
                         {
                             self.end_by_death(gone(&self.target, since)).await;
                         }
                     }
+                    Message::Exchanges(exchanges) => if let Some(trial) = &mut self.trial {
+                        trial.add(&exchanges);
+                    },
                     Message::Finished(accounts) => {
                         self.finished(&accounts, recorder)?;
                         return Ok(accounts);
@@ -228,7 +242,8 @@ impl RunningLoad {
                 }
                 () = passed(reading) => self.read_end_times()?,
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
-                death = topology.death(), if self.death.is_none() => self.end_by_death(death).await,
+                () = listen(&mut self.trial, recorder.now() + lead_seconds(0)) => {}
+                death = topology.death(), if self.awaits_death() => self.died(death, recorder).await?,
                 () = passed(self.deadline) => {
                     let hung = LabError::Internal("the generator does not stop".to_owned());
                     return Err(self.first(hung));
@@ -241,6 +256,37 @@ impl RunningLoad {
                     self.generator.ask_to_stop().await;
                 }
             }
+        }
+    }
+
+    /// Whether the end of a component is still news: in a trial the first is enough, too.
+    fn awaits_death(&self) -> bool {
+        let of_trial = self
+            .trial
+            .as_ref()
+            .is_none_or(|trial| trial.died.is_empty());
+        self.death.is_none() && of_trial
+    }
+
+    /// A component died: that ends a load, and in a trial is something that a fault does.
+    async fn died(&mut self, death: LabError, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
+        let Some(trial) = &mut self.trial else {
+            self.end_by_death(death).await;
+            return Ok(());
+        };
+        trial.died.push(death.to_string());
+        recorder.event(EventKind::ComponentDied, &death.to_string())
+    }
+
+    /// Ends a trial whose callers have recovered, or will not in time.
+    async fn end_if_recovered(&mut self, fragment: &Fragment) {
+        let times = (self.scene.start, self.warmup);
+        let fault = self.script.row_over();
+        if let Some(trial) = &mut self.trial
+            && !self.stopping
+            && trial.is_over(fragment, fault, times)
+        {
+            self.generator.ask_to_stop().await;
         }
     }
 
@@ -429,6 +475,14 @@ fn ticks(start: Instant) -> Interval {
     let mut ticks = interval_at(start, SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
+}
+
+/// Listens to the control load of a trial. On the run's clock that of the host began at `origin`. Pending where there is none.
+async fn listen(trial: &mut Option<TrialWatch>, origin: f64) {
+    match trial {
+        Some(trial) => trial.control.listen(origin).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Pending before there are ticks.

@@ -40,6 +40,17 @@ pub(super) async fn target(
     })
 }
 
+/// A component of our own as a target, by its name.
+pub(super) async fn of_component(name: &str, topology: &Topology<'_>) -> Result<Target, LabError> {
+    let address = topology.addresses().get(name, "main").ok_or_else(|| {
+        LabError::Internal(format!("`{name}` is to be a target, and does not listen"))
+    })?;
+    Ok(Target {
+        authority: address.to_string(),
+        addresses: resolve(address).await?,
+    })
+}
+
 async fn resolve(address: &Address) -> Result<Vec<SocketAddr>, LabError> {
     let unknown = |reason: String| {
         LabError::Environment(format!("{address}: the host has no address: {reason}"))

@@ -10,8 +10,8 @@ use crate::undo::{Line, Undo};
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
-    ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, FaultRow, HostRow,
-    HostStrain, SeriesRow, TrialRow,
+    ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, FaultRow, FaultTrial,
+    HostRow, HostStrain, SeriesRow, SingleExchange, TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -297,6 +297,23 @@ impl<'a> Recorder<'a> {
     /// [`LabError::Storage`].
     pub fn trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
         self.dir.append_trial(row)
+    }
+
+    /// Records a trial of a fault, with what became of every arrival.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn fault_trial(
+        &mut self,
+        row: &FaultTrial,
+        exchanges: &[SingleExchange],
+    ) -> Result<(), LabError> {
+        let mut row = row.clone();
+        for said in &mut row.void {
+            *said = self.mask.text(said).into_owned();
+        }
+        self.dir.write_exchanges(row.number, exchanges)?;
+        self.dir.append_fault_trial(&row)
     }
 
     /// Records a load under delays.

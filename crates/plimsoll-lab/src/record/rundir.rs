@@ -4,6 +4,7 @@
 //! fails takes back what it wrote. The shapes inside are `plimsoll_report::record`'s.
 
 mod append;
+mod exchanges;
 mod interval_log;
 mod load;
 
@@ -15,7 +16,9 @@ use indexmap::map::Entry;
 use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::interval_log::{header, line};
-use plimsoll_report::record::{DelayRow, EventRow, Manifest, SeriesRow, TrialRow};
+use plimsoll_report::record::{
+    DelayRow, EventRow, FaultTrial, Manifest, SeriesRow, SingleExchange, TrialRow,
+};
 use serde::Serialize;
 use std::fs;
 use std::io::Write as _;
@@ -34,8 +37,10 @@ pub const REPORT_HTML: &str = "report.html";
 pub const REPORT_MARKDOWN: &str = "report.md";
 const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
-/// The trials of searches: there is such a file where there was one.
+/// The trials of searches or of faults: there is such a file where there was one.
 const TRIALS: &str = "trials.jsonl";
+/// What became of every arrival, by trial.
+const EXCHANGES: &str = "trials";
 /// The loads under delays: there is such a file where there was one.
 const DELAYS: &str = "delays.jsonl";
 /// Faults, and what has to be undone of them: there is such a file where there was one.
@@ -179,6 +184,29 @@ impl RunDir {
     /// [`LabError::Storage`].
     pub fn append_trial(&mut self, row: &TrialRow) -> Result<(), LabError> {
         append_row(&mut self.trials, self.root.join(TRIALS), row)
+    }
+
+    /// Adds a trial of a fault.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn append_fault_trial(&mut self, row: &FaultTrial) -> Result<(), LabError> {
+        append_row(&mut self.trials, self.root.join(TRIALS), row)
+    }
+
+    /// Writes what became of every arrival of a trial.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn write_exchanges(
+        &self,
+        trial: u32,
+        exchanges: &[SingleExchange],
+    ) -> Result<(), LabError> {
+        let dir = self.root.join(EXCHANGES);
+        fs::create_dir_all(&dir).map_err(LabError::storage("make the directory", &dir))?;
+        let packed = exchanges::pack(exchanges)?;
+        write_atomically(&exchanges::path(&self.root, trial), &packed)
     }
 
     /// Adds a load under delays.

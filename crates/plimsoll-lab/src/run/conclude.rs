@@ -56,11 +56,26 @@ pub fn summarise(session: &Session<'_, '_>, manifest: &Manifest, course: Course)
         experiment::Method::Levels(levels) => Method::Levels(levels.named(manifest.seed)),
         experiment::Method::Capacity(_) => Method::Capacity(session.searches.clone()),
         experiment::Method::Sensitivity(_) => Method::Sensitivity(session.delays.clone()),
+        experiment::Method::Availability(availability) => {
+            let arms = experiment.arms.iter();
+            let of_arm = |arm: &experiment::Arm| {
+                let settings = availability.settings(arm, &experiment.faults);
+                let trials = session.trials.get(&arm.name).cloned().unwrap_or_default();
+                let found =
+                    plimsoll_report::availability::summarise(&settings, trials, manifest.seed);
+                (arm.name.clone(), found)
+            };
+            Method::Availability(arms.map(of_arm).collect())
+        }
     };
     let measured: Vec<ArmBlocks> = session
         .arms
         .iter()
-        .filter(|arm| !arm.blocks.is_empty() || session.searches.contains_key(&arm.name))
+        .filter(|arm| {
+            !arm.blocks.is_empty()
+                || session.searches.contains_key(&arm.name)
+                || session.trials.contains_key(&arm.name)
+        })
         .cloned()
         .collect();
     summarise::summarise(&facts, &method, &measured, &experiment.thresholds)

@@ -32,6 +32,7 @@ pub fn of(
             Method::Levels(_) => MethodName::Levels,
             Method::Capacity(_) => MethodName::Capacity,
             Method::Sensitivity(_) => MethodName::Sensitivity,
+            Method::Availability(_) => MethodName::Availability,
         },
         state: RunState::Running,
         started_at,
@@ -78,7 +79,10 @@ fn load(arm: &Arm, method: &Method) -> String {
             format!("{} levels{order} up to ", levels.points.len())
         }
         Method::Capacity(_) => "searched from ".to_owned(),
-        Method::Measure | Method::Compare { .. } | Method::Sensitivity(_) => String::new(),
+        Method::Measure
+        | Method::Compare { .. }
+        | Method::Sensitivity(_)
+        | Method::Availability(_) => String::new(),
     };
     let arrivals = format!(
         "{chosen}{}{}",
@@ -87,9 +91,12 @@ fn load(arm: &Arm, method: &Method) -> String {
     );
     let each = match method {
         Method::Levels(_) | Method::Capacity(_) | Method::Sensitivity(_) => " each",
-        Method::Measure | Method::Compare { .. } => "",
+        Method::Measure | Method::Compare { .. } | Method::Availability(_) => "",
     };
-    let duration = format!("{}{each}", time(settings.duration));
+    let duration = match method {
+        Method::Availability(_) => "until recovered each".to_owned(),
+        _ => format!("{}{each}", time(settings.duration)),
+    };
     if settings.warmup.is_zero() {
         format!("{arrivals}, {duration}")
     } else {

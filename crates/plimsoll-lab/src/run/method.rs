@@ -1,5 +1,6 @@
 //! How arms are run: which, in which order, how often. One file per method.
 
+mod availability;
 mod capacity;
 mod compare;
 mod levels;
@@ -8,15 +9,15 @@ mod outlook;
 mod sensitivity;
 
 use crate::error::LabError;
-use crate::load::{self, End, Keeping, LoadSpec, Loaded};
+use crate::load::{self, End, Keeping, LoadSpec, Loaded, TrialRecord, TrialSpec};
 use crate::progress::{Ahead, Progress};
 use crate::record::recorder::Recorder;
 use crate::topology::component::Topology;
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_experiment::{Arm, Experiment, Method};
+use plimsoll_experiment::{Arm, Experiment, Fault, Method};
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{
-    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, LoadRow, TrialRow,
+    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, FaultTrial, LoadRow, TrialRow, TrialSummary,
 };
 use plimsoll_report::summarise::Searched;
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ pub struct Session<'a, 'r> {
     pub earlier: BTreeMap<String, Vec<TrialRow>>,
     /// Loads under delays so far, by arm.
     pub delays: BTreeMap<String, Vec<DelayRow>>,
+    /// Trials of faults so far that were read, by arm.
+    pub trials: BTreeMap<String, Vec<(FaultTrial, TrialSummary)>>,
     /// Arms that were left out.
     pub absent: Vec<AbsentArm>,
 }
@@ -76,6 +79,7 @@ pub async fn run(session: &mut Session<'_, '_>) -> Result<Ending, LabError> {
         Method::Levels(levels) => levels::run(session, levels).await,
         Method::Capacity(capacity) => capacity::run(session, capacity).await,
         Method::Sensitivity(sensitivity) => sensitivity::run(session, sensitivity).await,
+        Method::Availability(availability) => availability::run(session, availability).await,
     }
 }
 
@@ -144,6 +148,25 @@ impl Session<'_, '_> {
     /// # Errors
     /// [`LabError`] as of [`load::run`].
     async fn measure(&mut self, arm: &Arm, block: Block<'_>) -> Result<Measured, LabError> {
+        let faults = self.experiment.faults.iter();
+        let faults: Vec<Fault> = faults
+            .filter(|fault| fault.is_of(&arm.name))
+            .cloned()
+            .collect();
+        self.measure_with(arm, block, &faults, None).await
+    }
+
+    /// As [`Self::measure`], with these faults; as a trial, if it is one.
+    ///
+    /// # Errors
+    /// As of [`Self::measure`].
+    async fn measure_with(
+        &mut self,
+        arm: &Arm,
+        block: Block<'_>,
+        faults: &[Fault],
+        trial: Option<TrialSpec<'_>>,
+    ) -> Result<Measured, LabError> {
         self.recorder.tell(Progress::BlockStarted {
             label: block.label.to_owned(),
             arm: arm.name.clone(),
@@ -156,12 +179,15 @@ impl Session<'_, '_> {
             seed: block.seed(self.seed),
             executable: self.executable,
             keeping: block.keeping,
+            faults,
+            trial,
         };
         let Loaded {
             data,
             end,
             notes,
             seconds,
+            trial,
         } = load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
         let ending = match end {
             End::Complete => Ok(Ending::Complete),
@@ -176,6 +202,7 @@ impl Session<'_, '_> {
             data,
             notes,
             seconds,
+            trial,
             ending,
         })
     }
@@ -199,6 +226,8 @@ struct Measured {
     data: ArmData,
     notes: Vec<String>,
     seconds: Vec<LoadRow>,
+    /// Its record, if it is a trial.
+    trial: Option<TrialRecord>,
     /// How it ended; an error where a component or the generator died, or a feeder had no row left.
     ending: Result<Ending, LabError>,
 }

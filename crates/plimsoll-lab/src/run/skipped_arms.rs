@@ -42,7 +42,11 @@ pub fn leave_out(
         .collect();
     let is_baseline = |absent: &AbsentArm| match &experiment.method {
         Method::Compare { baseline, .. } => *baseline == absent.arm,
-        Method::Measure | Method::Levels(_) | Method::Capacity(_) | Method::Sensitivity(_) => false,
+        Method::Measure
+        | Method::Levels(_)
+        | Method::Capacity(_)
+        | Method::Sensitivity(_)
+        | Method::Availability(_) => false,
     };
     let fatal = absent
         .iter()

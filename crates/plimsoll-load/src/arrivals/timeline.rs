@@ -6,6 +6,7 @@
 use super::double;
 use super::poisson::Poisson;
 use super::shape::Shape;
+use super::slots::Slots;
 use crate::plan::{Spacing, Stretch};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,12 +23,19 @@ pub(super) struct Timeline {
     rest: VecDeque<(Duration, Stretch)>,
 }
 
+/// How arrivals of a stretch are spaced, and where that stands.
+#[derive(Debug, Clone)]
+enum Spaced {
+    Evenly,
+    Poisson(Poisson),
+    Slots(Slots),
+}
+
 /// The stretch that the arrival asked for last lies in.
 #[derive(Debug, Clone)]
 struct Piece {
     shape: Shape,
-    /// `None`: even spacing.
-    poisson: Option<Poisson>,
+    spaced: Spaced,
     /// Seconds from the start of the load.
     begin: f64,
     /// The count at its start.
@@ -74,9 +82,12 @@ impl Timeline {
                 begin: begin.as_secs_f64(),
                 first,
                 total: shape.total(stretch.length.as_secs_f64()),
-                poisson: match stretch.spacing {
-                    Spacing::Even => None,
-                    Spacing::Poisson => Some(Poisson::new(self.seed, whole_number(first))),
+                spaced: match stretch.spacing {
+                    Spacing::Even => Spaced::Evenly,
+                    Spacing::Poisson => {
+                        Spaced::Poisson(Poisson::new(self.seed, whole_number(first)))
+                    }
+                    Spacing::Slots => Spaced::Slots(Slots { seed: self.seed }),
                 },
                 shape,
             }
@@ -90,9 +101,11 @@ impl Piece {
     /// # Errors
     /// The count at the end of the stretch, where the arrival lies beyond it.
     fn at(&mut self, index: u64) -> Result<f64, f64> {
-        let count = match &mut self.poisson {
-            None => (double(index) - self.first).max(0.0),
-            Some(poisson) => poisson.at(index, self.total).map_err(double)?,
+        let even = (double(index) - self.first).max(0.0);
+        let count = match &mut self.spaced {
+            Spaced::Evenly => even,
+            Spaced::Poisson(poisson) => poisson.at(index, self.total).map_err(double)?,
+            Spaced::Slots(slots) => even + slots.within(index),
         };
         if count + ROUNDING < self.total {
             Ok(self.begin + self.shape.at(count))

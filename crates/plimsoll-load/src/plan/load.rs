@@ -60,6 +60,9 @@ pub enum Spacing {
     Even,
     /// The arrivals of a Poisson process of this rate, like those of independent callers.
     Poisson,
+    /// One arrival at a uniformly random moment of each slot that the integral of the rate makes: no gap is longer than two slots, and no
+    /// timer of the target keeps step with them.
+    Slots,
 }
 
 /// Arrivals over a stretch; rates are iterations per second.
@@ -269,6 +272,7 @@ impl fmt::Display for Stretch {
         match self.spacing {
             Spacing::Even => Ok(()),
             Spacing::Poisson => f.write_str(" (Poisson)"),
+            Spacing::Slots => f.write_str(" (slots)"),
         }
     }
 }

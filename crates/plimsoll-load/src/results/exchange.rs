@@ -1,9 +1,11 @@
 //! Exchanges one by one, for who wants every single one of them beside the histograms.
 //!
 //! They cost memory that grows with the rate, so there is a limit per shard and second, and nobody pays who does not ask: see
-//! [`crate::run_singly`].
+//! [`crate::run_singly`] and [`Plan::singly`](crate::plan::Plan::singly).
 
 use plimsoll_base::outcome::Outcome;
+use plimsoll_base::outcome_class::OutcomeClass;
+use plimsoll_base::single_exchange::SingleExchange;
 use std::time::Duration;
 
 /// The most exchanges of one shard that are handed over singly per second; the rest are only counted, in
@@ -23,6 +25,8 @@ pub struct Exchange {
     pub intended: Duration,
     /// How it ended.
     pub outcome: Outcome,
+    /// How that counts, given whether its checks held.
+    pub class: OutcomeClass,
     /// Whether it was answered by a redirect that is followed: then the next exchange of the same user is where that leads.
     pub followed: bool,
     /// From its intended start to its end.
@@ -35,6 +39,25 @@ pub struct Exchange {
     pub first_byte: Option<Duration>,
     /// Bytes of the answer's body.
     pub body_bytes: u64,
+}
+
+impl From<&Exchange> for SingleExchange {
+    fn from(exchange: &Exchange) -> Self {
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let (status, reason) = match exchange.outcome {
+            Outcome::Answered(status) => (Some(status), None),
+            Outcome::Unanswered(reason) => (None, Some(reason)),
+            Outcome::Aborted => (None, None),
+        };
+        Self {
+            intended_us: micros(exchange.intended),
+            response_us: micros(exchange.response),
+            class: exchange.class,
+            status,
+            reason,
+            step: u32::try_from(exchange.step).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// The exchanges of one shard that ended in one second, in the order in which they ended.

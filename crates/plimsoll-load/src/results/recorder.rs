@@ -63,13 +63,14 @@ pub(crate) struct Ended {
 
 impl Ended {
     /// Its record when exchanges are handed over one by one.
-    fn singly(self) -> Exchange {
+    fn singly(self, class: OutcomeClass) -> Exchange {
         Exchange {
             step: self.step,
             user: self.user,
             warmup: self.side == Side::Warmup,
             intended: Duration::from_nanos(self.intended),
             outcome: self.outcome,
+            class,
             followed: self.followed,
             response: Duration::from_nanos(self.response),
             connect: self.connect.map(Duration::from_nanos),
@@ -363,7 +364,7 @@ impl Recorder {
             series.record_parts(first, service);
         }
         if self.singly {
-            self.live.exchanges.push(ended.singly());
+            self.live.exchanges.push(ended.singly(class));
         }
         class
     }

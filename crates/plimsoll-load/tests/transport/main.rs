@@ -84,6 +84,7 @@ fn run(plan: Plan) -> Run {
     plimsoll_load::run(plan, stopped, &mut |message| match message {
         Message::Started(_) => {}
         Message::Fragment(fragment) => fragments.push(fragment),
+        Message::Exchanges(_) => panic!("nobody asked for single exchanges"),
         Message::Finished(totals) => accounts = Some(totals),
         Message::Failed(text) => panic!("{text}"),
     })

@@ -2,7 +2,6 @@
 //! one in `trials/<number>.jsonl.gz`; all figures of the method are made of these.
 
 use indexmap::IndexMap;
-use plimsoll_base::outcome_class::OutcomeClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,31 +144,4 @@ pub struct ControlFigures {
     pub failed: u64,
     /// The longest time in which none ended, in seconds.
     pub silence_s: f64,
-}
-
-/// What became of one arrival: a line of `trials/<number>.jsonl.gz`. They stand in the order of their intended starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SingleExchange {
-    /// Microseconds from the start of the load to its intended start.
-    #[serde(rename = "at_us")]
-    pub intended_us: u64,
-    /// Microseconds from its intended start to its end.
-    #[serde(rename = "took_us")]
-    pub response_us: u64,
-    /// How it ended.
-    pub class: OutcomeClass,
-    /// The status of its answer, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    /// The step, by its place in the plan.
-    #[serde(default, skip_serializing_if = "is_first")]
-    pub step: u32,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-fn is_first(step: &u32) -> bool {
-    *step == 0
 }

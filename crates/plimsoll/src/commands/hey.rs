@@ -93,7 +93,7 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
         &mut |message| match message {
             Message::Fragment(fragment) => stalled = stalled.max(fragment.stalls.longest_s),
             Message::Finished(totals) => accounts = totals,
-            Message::Started(_) | Message::Failed(_) => {}
+            Message::Started(_) | Message::Exchanges(_) | Message::Failed(_) => {}
         },
         &mut |exchanges: &Exchanges| {
             results.left_out += exchanges.left_out;
@@ -107,7 +107,9 @@ fn carry_out(flags: &Flags, plan: Plan) -> Result<Said, Failure> {
     ended.map_err(|error| match error {
         LoadError::Plan(problems) => Failure::AsHey(plan::refusal(&problems)),
         LoadError::Shard(_) | LoadError::Security => Failure::Environment(error.to_string()),
-        LoadError::NotTaken | LoadError::Accounts(_) => Failure::Internal(error.to_string()),
+        LoadError::NotTaken | LoadError::TooMany | LoadError::Accounts(_) => {
+            Failure::Internal(error.to_string())
+        }
     })?;
     printed?;
     let cut_off = accounts

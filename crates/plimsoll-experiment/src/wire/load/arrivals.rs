@@ -2,6 +2,7 @@
 
 use deserr::Deserr;
 use plimsoll_base::document::{DurationText, EdgeRateText, RateText};
+use plimsoll_load::plan::Spacing;
 use schemars::JsonSchema;
 
 use super::UsersWire;
@@ -54,6 +55,20 @@ pub enum ArrivalWire {
     Constant,
     /// With exponential gaps, like independent callers.
     Poisson,
+    /// One at a random moment of each slot of 1/rate: never further apart than two slots.
+    Slots,
+}
+
+impl ArrivalWire {
+    /// In the plan's terms.
+    #[must_use]
+    pub fn spacing(self) -> Spacing {
+        match self {
+            Self::Constant => Spacing::Even,
+            Self::Poisson => Spacing::Poisson,
+            Self::Slots => Spacing::Slots,
+        }
+    }
 }
 
 /// A rate that changes linearly.

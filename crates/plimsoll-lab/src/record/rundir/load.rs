@@ -1,14 +1,16 @@
 //! Reads a run directory back for renderers.
 
 use super::{
-    EVENTS, FAULTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, interval_log, log_apart,
+    EVENTS, FAULTS, HISTOGRAMS, MANIFEST, SERIES, SUMMARY, TRIALS, exchanges, interval_log,
+    log_apart,
 };
 use crate::error::LabError;
 use crate::undo::{Line, undo_open};
 use indexmap::IndexMap;
 use plimsoll_experiment::Experiment;
 use plimsoll_files::{Limit, read_text};
-use plimsoll_report::record::{Manifest, MethodName, Summary, TrialRow};
+use plimsoll_report::availability::{self, read_trial};
+use plimsoll_report::record::{FaultTrial, Manifest, MethodName, Summary, TrialRow};
 use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -21,7 +23,8 @@ use std::path::Path;
 /// [`LabError::Input`] when it is not the directory of a run with a summary, or a file of it is damaged.
 pub fn load(dir: &Path) -> Result<RunView, LabError> {
     let manifest: Manifest = json(&dir.join(MANIFEST))?;
-    let summary: Summary = json(&dir.join(SUMMARY))?;
+    let mut summary: Summary = json(&dir.join(SUMMARY))?;
+    read_trials(dir, &mut summary)?;
     let histograms = histograms(dir, &summary)?;
     Ok(RunView {
         location: dir.display().to_string(),
@@ -31,6 +34,32 @@ pub fn load(dir: &Path) -> Result<RunView, LabError> {
         histograms,
         manifest,
     })
+}
+
+/// Reads the trials of faults anew, if there are any: their figures are made of the record, and of nothing else.
+fn read_trials(dir: &Path, summary: &mut Summary) -> Result<(), LabError> {
+    if summary.method != MethodName::Availability {
+        return Ok(());
+    }
+    let path = dir.join(TRIALS);
+    let trials: Vec<FaultTrial> = match path.exists() {
+        true => rows(&path)?,
+        false => Vec::new(),
+    };
+    for (name, arm) in &mut summary.arms {
+        let Some(found) = &mut arm.availability else {
+            continue;
+        };
+        let own = trials.iter().filter(|trial| trial.arm == *name);
+        let read = own.map(|trial| {
+            let exchanges = exchanges::read(&exchanges::path(dir, trial.number))?;
+            let summary = read_trial(&found.settings, trial, &exchanges);
+            Ok((trial.clone(), summary))
+        });
+        let read = read.collect::<Result<Vec<_>, LabError>>()?;
+        *found = availability::summarise(&found.settings, read, summary.seed);
+    }
+    Ok(())
 }
 
 /// Manifest and results of the run in `dir`, without its seconds.

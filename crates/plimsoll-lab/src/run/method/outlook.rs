@@ -33,6 +33,12 @@ impl Outlook {
         }
     }
 
+    /// One more of this length.
+    pub(super) fn add(&mut self, length: f64) {
+        self.left += 1.0;
+        self.left_s = self.left_s.map(|left_s| left_s + length);
+    }
+
     /// Time ahead when a load of this length begins at `now`.
     pub(super) fn begin(&mut self, length: Option<f64>, now: f64) -> Ahead {
         let began = *self.began.get_or_insert(now);

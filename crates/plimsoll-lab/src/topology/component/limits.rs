@@ -27,11 +27,9 @@ impl Topology<'_> {
 
     /// Whether a fault of the experiment breaks a component in a certain way.
     pub(super) fn has_fault(&self, component: &str, wanted: fn(&FaultKind) -> bool) -> bool {
-        let faults = self.experiment.faults.iter();
-        let mut kinds = faults
-            .map(|fault| &fault.kind)
-            .filter(|kind| kind.component() == Some(component));
-        kinds.any(wanted)
+        let kinds = self.experiment.fault_kinds().into_iter();
+        let mut kinds = kinds.filter(|kind| kind.component() == Some(component));
+        kinds.any(|kind| wanted(&kind))
     }
 
     /// The name of the control group of a component.

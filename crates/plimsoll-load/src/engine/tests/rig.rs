@@ -263,6 +263,7 @@ pub(super) fn plan(address: SocketAddr) -> Plan {
         connections: Connections::default(),
         pacing: Pacing::default(),
         timeout: Duration::from_secs(20),
+        singly: false,
     }
 }
 
@@ -314,6 +315,7 @@ pub(super) fn run_until(plan: Plan, stop: watch::Receiver<bool>) -> Outcome {
     crate::run(plan, stop, &mut |message| match message {
         Message::Started(_) => assert!(fragments.is_empty()),
         Message::Fragment(fragment) => fragments.push(fragment),
+        Message::Exchanges(_) => panic!("nobody asked for single exchanges"),
         Message::Finished(totals) => accounts = Some(totals),
         Message::Failed(text) => panic!("{text}"),
     })

@@ -127,3 +127,35 @@ fn both_counts(plan: crate::plan::Plan, stop: bool) -> (Vec<Duration>, Within) {
     let answered = steps.map(StepTally::answered).sum();
     (ended, Within { answered, ended_s })
 }
+
+/// A plan that asks for it gets every exchange among its messages, before the last.
+#[test]
+fn a_plan_may_ask_for_single_exchanges() {
+    let server = Server::start(|number| match number % 2 {
+        0 => Answer::Status(200),
+        _ => Answer::Status(503),
+    });
+    let mut plan = plan(server.address);
+    plan.singly = true;
+    let (mut single, mut accounts) = (vec![], None);
+    let (_stop, stopped) = watch::channel(false);
+    crate::run(plan, stopped, &mut |message| match message {
+        Message::Exchanges(some) => single.extend(some),
+        Message::Finished(totals) => accounts = Some((totals, single.len())),
+        _ => {}
+    })
+    .unwrap();
+    let (accounts, before) = accounts.unwrap();
+    assert_eq!(single.len(), before);
+    let measured = &accounts.measured;
+    let of = |class| single.iter().filter(|one| one.class == class).count() as u64;
+    for (class, status) in [
+        (OutcomeClass::Passed, 200),
+        (OutcomeClass::CheckFailed, 503),
+    ] {
+        assert!(of(class) > 0);
+        assert_eq!(of(class), count(measured, class));
+        let mut alike = single.iter().filter(|one| one.class == class);
+        assert!(alike.all(|one| one.status == Some(status)));
+    }
+}

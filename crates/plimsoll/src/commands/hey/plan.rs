@@ -75,6 +75,7 @@ pub fn of(flags: &Flags, seed: u64) -> Result<Plan, Refused> {
         connections,
         pacing: Pacing::default(),
         timeout: flags.timeout.unwrap_or(LONGEST),
+        singly: false,
     })
 }
 

@@ -129,6 +129,7 @@ mod tests {
             warmup: false,
             intended: MS(began),
             outcome: Outcome::Answered(status),
+            class: Outcome::Answered(status).class(status < 400),
             followed,
             response: MS(ended - began),
             connect: (began == 0).then_some(MS(1)),

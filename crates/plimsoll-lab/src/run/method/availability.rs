@@ -1,0 +1,295 @@
+//! `availability`: faults are tried one by one, round by round, each trial a load of its own that ends when callers have recovered.
+//!
+//! A round holds every row of every arm once, in random order, and shams are spread over the rounds. A trial that says nothing, because the
+//! machine or the fault did not do as it was to, is void and made again.
+
+mod ahead;
+mod victim;
+
+use super::outlook::Outlook;
+use super::{Block, Ending, Measured, Session};
+use crate::error::LabError;
+use crate::load::{Keeping, TrialRecord, TrialSpec};
+use crate::progress::Progress;
+use ahead::{Ahead, all, order};
+use plimsoll_base::random::{Draw, Stream};
+use plimsoll_base::time_kind::TimeKind;
+use plimsoll_base::units::format_seconds;
+use plimsoll_experiment::{Availability, Fault, FaultKind, Row};
+use plimsoll_report::availability::read_trial;
+use plimsoll_report::metric::Metric;
+use plimsoll_report::record::{
+    ArmData, Effect, EventKind, FaultRow, FaultTrial, SHAM, TrialSummary,
+};
+use plimsoll_report::validity::{judge_load, strongest};
+use std::time::Duration;
+use victim::Victim;
+
+/// How often a trial is made until one counts.
+const TRIES: u32 = 3;
+/// The control load is silent if nothing of it ends for longer.
+const SILENCE_S: f64 = 0.05;
+/// The metric whose validity is a trial's.
+const FAILURES: &str = "failed_share";
+
+pub(super) async fn run(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+) -> Result<Ending, LabError> {
+    if session.start_missing().await? == Ending::Interrupted {
+        return Ok(Ending::Interrupted);
+    }
+    let experiment = session.experiment;
+    let trials = availability.fitting(&experiment.faults, &experiment.arms);
+    say_ahead(session, availability, trials)?;
+    let planned = all(availability, experiment, trials);
+    let mut outlook = Outlook::of(planned.iter().map(|one| Some(one.usual_s(availability))));
+    let mut number = 0;
+    for round in 1..=trials {
+        for one in order(&planned, session.seed, round) {
+            for again in 1..=TRIES {
+                number += 1;
+                let place = Place {
+                    number,
+                    round,
+                    of: trials,
+                };
+                let done = trial(session, availability, one, place, &mut outlook).await?;
+                match done {
+                    Done::Interrupted(ending) => return Ok(ending),
+                    Done::Counts => break,
+                    Done::Void if again < TRIES => outlook.add(one.usual_s(availability)),
+                    Done::Void => {}
+                }
+            }
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// Says what the budget allows before the first trial.
+fn say_ahead(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+    trials: u32,
+) -> Result<(), LabError> {
+    let experiment = session.experiment;
+    let takes = availability.takes(trials, &experiment.faults, &experiment.arms);
+    let of = match trials < availability.trials {
+        true => format!(
+            " of the {} wanted, which the budget allows",
+            availability.trials
+        ),
+        false => String::new(),
+    };
+    let sentence = format!(
+        "{trials} trials of each fault{of}, and {} shams: about {} where callers recover at once",
+        availability.shams_of(trials),
+        format_seconds(takes.as_secs_f64())
+    );
+    session.recorder.event(EventKind::Warning, &sentence)?;
+    session.recorder.tell(Progress::Note(sentence));
+    Ok(())
+}
+
+/// A trial's place in the run.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    number: u32,
+    round: u32,
+    of: u32,
+}
+
+/// How a trial ended.
+enum Done {
+    Counts,
+    Void,
+    Interrupted(Ending),
+}
+
+async fn trial(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+    one: &Ahead,
+    place: Place,
+    outlook: &mut Outlook,
+) -> Result<Done, LabError> {
+    let experiment = session.experiment;
+    let arm = &experiment.arms[one.arm];
+    let victim = match one.row(availability) {
+        Some(row) => victim::choose(session, row, place.number).await?,
+        None => Victim::default(),
+    };
+    let fault = one.fault(
+        availability,
+        experiment,
+        &victim,
+        moment(session, availability, place),
+    );
+    let settings = availability.settings(arm, &experiment.faults);
+    let what = one.row(availability).map_or(SHAM, |row| &row.name);
+    let label = format!("round {} of {}, {what}", place.round, place.of);
+    let ahead = outlook.begin(Some(one.usual_s(availability)), session.recorder.now());
+    let block = Block {
+        number: place.number,
+        label: &label,
+        ahead: &ahead,
+        keeping: Keeping::OfArm,
+    };
+    let lasting = arm.lasting(availability.longest(fault.lasts));
+    let spec = TrialSpec {
+        settings: &settings,
+    };
+    let faults = std::slice::from_ref(&fault);
+    let measured = session
+        .measure_with(&lasting, block, faults, Some(spec))
+        .await?;
+    let Measured {
+        data,
+        ending,
+        trial: record,
+        ..
+    } = measured;
+    let ending = ending?;
+    if ending != Ending::Complete {
+        return Ok(Done::Interrupted(ending));
+    }
+    let (Some(record), Some(row)) = (record, data.faults.first()) else {
+        return Err(LabError::Internal("a trial without a record".to_owned()));
+    };
+    let mut row = of_fault(row, &record, &data);
+    (row.number, row.round, row.arm) = (place.number, place.round, arm.name.clone());
+    what.clone_into(&mut row.fault);
+    (row.victim, row.role) = (victim.name, victim.role);
+    row.void = void(&row, &record, &data);
+    let mut summary = read_trial(&settings, &row, &record.exchanges);
+    if summary.unhealthy_before {
+        row.void
+            .push("something failed before anything was broken".to_owned());
+        summary = read_trial(&settings, &row, &record.exchanges);
+    }
+    session.recorder.fault_trial(&row, &record.exchanges)?;
+    say(session, &row, &summary);
+    let counts = row.counts();
+    let is_broken = summary.failed_failover || !record.died.is_empty();
+    if counts {
+        merge(session, data);
+    }
+    let trials = session.trials.entry(arm.name.clone()).or_default();
+    trials.push((row, summary));
+    if is_broken {
+        // Whatever is left of it must not be found by the next.
+        session.stop_own().await?;
+        if session.start_missing().await? == Ending::Interrupted {
+            return Ok(Done::Interrupted(Ending::Interrupted));
+        }
+    }
+    Ok(match counts {
+        true => Done::Counts,
+        false => Done::Void,
+    })
+}
+
+/// The moment of a trial's fault: random, so that no period of a timer is always met at one place.
+fn moment(session: &Session<'_, '_>, availability: &Availability, place: Place) -> Duration {
+    let mut draw = Draw::new(session.seed, Stream::Trials, u64::from(place.number));
+    availability.earliest() + availability.phase.mul_f64(draw.unit())
+}
+
+/// A trial's row, as far as its fault and its load say it.
+fn of_fault(fault: &FaultRow, record: &TrialRecord, data: &ArmData) -> FaultTrial {
+    let relative = |moment: f64| moment - record.start;
+    let lag = data.times.get(&TimeKind::PacingLag);
+    FaultTrial {
+        number: 0,
+        arm: String::new(),
+        round: 0,
+        fault: String::new(),
+        victim: None,
+        role: None,
+        measured: record.measured,
+        injected: relative(fault.injected),
+        proved: fault.proved.map(relative),
+        heal_begun: relative(fault.heal_begun),
+        healed: fault.healed.map(relative),
+        ended: record.ended,
+        pacing_lag_p999_s: lag.and_then(|lag| lag.quantile(0.999)).unwrap_or_default(),
+        longest_stall_s: data.health.longest_stall_s.unwrap_or_default(),
+        control: record.control,
+        void: Vec::new(),
+    }
+}
+
+/// Why a trial does not count, as far as its load tells.
+fn void(row: &FaultTrial, record: &TrialRecord, data: &ArmData) -> Vec<String> {
+    let mut void = Vec::new();
+    if row.proved.is_none() {
+        let effect = data.faults.first().map_or("", |fault| &fault.effect);
+        void.push(format!("the fault has no proved effect: {effect}"));
+    }
+    if let Some(why) = &record.without_control {
+        void.push(format!("there was no control load: {why}"));
+    }
+    if row.control.failed > 0 {
+        void.push(format!(
+            "{} exchanges of the control load failed",
+            row.control.failed
+        ));
+    }
+    if row.control.silence_s > SILENCE_S {
+        void.push(format!(
+            "the control load was silent for {}",
+            format_seconds(row.control.silence_s)
+        ));
+    }
+    if data.dropped > 0 {
+        void.push(format!("{} arrivals were dropped", data.dropped));
+    }
+    void.extend(against_failures(data));
+    void
+}
+
+/// The criterion of validity that takes the failures of a load with it, if one does: others reach response times alone, and as far as they
+/// concern outages they are in the resolution of the trial.
+fn against_failures(data: &ArmData) -> Option<String> {
+    let rows = judge_load(data);
+    let metric = Metric::parse(FAILURES).ok()?;
+    let row = strongest(&rows, &data.name, &metric)?;
+    (row.effect == Effect::Invalid).then(|| row.advice.clone())
+}
+
+fn say(session: &mut Session<'_, '_>, row: &FaultTrial, summary: &TrialSummary) {
+    let said = match row.void.is_empty() {
+        false => format!("void: {}", row.void.join("; ")),
+        true if summary.failed_failover => "callers did not recover: a failed failover".to_owned(),
+        true if summary.outage.failed == 0 => "no outage".to_owned(),
+        true => format!(
+            "{} to {} gone, {} requests lost",
+            format_seconds(summary.outage.low_s),
+            format_seconds(summary.outage.high_s),
+            summary.outage.failed
+        ),
+    };
+    let of = summary
+        .victim
+        .as_ref()
+        .map_or(String::new(), |victim| format!(" ({victim})"));
+    session
+        .recorder
+        .tell(Progress::Note(format!("  {}{of}: {said}", row.fault)));
+}
+
+/// Adds the data of a trial to those of its arm. Its fault has a row of its own elsewhere.
+fn merge(session: &mut Session<'_, '_>, mut data: ArmData) {
+    data.faults.clear();
+    data.undisturbed = None;
+    let mut arms = session.arms.iter_mut();
+    if let Some(arm) = arms.find(|arm| arm.name == data.name) {
+        match arm.blocks.get_mut(&1) {
+            Some(merged) => merged.merge(&data),
+            None => {
+                arm.blocks.insert(1, data);
+            }
+        }
+    }
+}
