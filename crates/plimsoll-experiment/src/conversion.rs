@@ -9,12 +9,12 @@ use super::component::{self, Generator};
 use super::decoded::{self, Decoded};
 use super::load::connections;
 use super::loader::{Loader, unreadable};
-use super::method::{Method, availability};
+use super::method::Method;
 use super::secret::sha256_hex;
 use super::surroundings::Surroundings;
 use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
-use super::{Experiment, FILE_NAME, arm, fault, method, report, topology};
+use super::{Experiment, FILE_NAME, arm, fault, method, report, topology, trials};
 
 /// Path that `--set` may change without making another experiment of it: how long a search may take says nothing of what it is for.
 const BUDGET: &str = "method.capacity.budget";
@@ -93,12 +93,9 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
     if let Some(message) = refuse_experiment_name(&wire.name) {
         loader.refuse("name", message);
     }
-    let mut components = component::convert_all(loader, &wire.components);
-    let component_names: Vec<String> = wire
-        .components
-        .iter()
-        .map(|(name, _)| name.to_owned())
-        .collect();
+    let components = component::convert_all(loader, &wire.components);
+    let names = wire.components.iter().map(|(name, _)| name.to_owned());
+    let component_names: Vec<String> = names.collect();
     let generator = wire
         .generator
         .as_ref()
@@ -108,13 +105,11 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
     let mut arms = arm::convert_all(loader, &wire, &components);
     let arm_names = arm::names(&wire);
     let network = topology::network::convert(loader, wire.network.as_ref(), &components);
-    let mut order = topology::check(loader, &components, &component_names);
+    let order = topology::check(loader, &components, &component_names);
     let warmup = wire.load.warmup.map(|warmup| *warmup);
     let method = method::convert(loader, wire.method.as_ref(), &arm_names, warmup);
     arm::delayed::check(loader, &method, &arms);
-    if matches!(method, Method::Availability(_)) {
-        availability::prepare(loader, &mut arms);
-    }
+    trials::prepare(loader, &method, &mut arms);
     let faults = fault::convert_all(
         loader,
         wire.faults.as_ref(),
@@ -126,9 +121,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
             network: network.as_ref(),
         },
     );
-    if let Method::Availability(availability) = &method {
-        availability::check(loader, availability, (&faults, &arms, &components));
-    }
+    trials::check(loader, &method, (&faults, &arms, &components));
     if network.is_some() && matches!(method, Method::Sensitivity(_)) {
         loader.refuse_key(
             "network",
@@ -146,12 +139,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         wire.thresholds.as_deref().unwrap_or_default(),
         &scope,
     );
-    if matches!(method, Method::Availability(_)) {
-        order.start.push(components.len());
-        order.needs.push(Vec::new());
-        components.push(component::control(network.as_ref()));
-    }
-    Experiment {
+    with_control(Experiment {
         name: wire.name,
         description: wire.description,
         directory: directory_of(&file),
@@ -169,7 +157,18 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         ranges: report::ranges(loader, wire.report.as_ref()),
         inputs: loader.inputs(),
         secrets: loader.secrets(),
+    })
+}
+
+/// Trials have a control load, which needs a target of its own.
+fn with_control(mut experiment: Experiment) -> Experiment {
+    if matches!(experiment.method, Method::Availability(_)) {
+        experiment.start_order.push(experiment.components.len());
+        experiment.needs.push(Vec::new());
+        let control = component::control(experiment.network.as_ref());
+        experiment.components.push(control);
     }
+    experiment
 }
 
 /// The name goes into the run directory's.

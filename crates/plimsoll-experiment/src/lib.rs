@@ -27,6 +27,7 @@ mod target;
 mod template;
 mod threshold;
 mod topology;
+mod trials;
 pub mod wire;
 
 pub use arm::{Arm, LoadedScenario};

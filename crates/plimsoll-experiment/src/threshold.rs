@@ -11,7 +11,7 @@ use plimsoll_report::threshold::{Abort, Bound, Threshold};
 use super::arm::Arm;
 use super::component::Component;
 use super::loader::Loader;
-use super::method::Method;
+use super::method::{Method, Row};
 use super::wire::ThresholdWire;
 use metric::Names;
 
@@ -247,6 +247,9 @@ fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> 
     if let Some(link) = metric.link() {
         return refuse_link(&path, link, method, arm);
     }
+    if metric.is_below("availability") {
+        return refuse_outage(&path, metric.fault(), method);
+    }
     let is_mixture = metric.time_kind().is_some() || path.ends_with("per_s");
     match method {
         Method::Levels(_) if of_search => Some(format!(
@@ -301,6 +304,22 @@ fn refuse_link(path: &str, link: &str, method: &Method, arm: &Arm) -> Option<Str
     Some(format!(
         "`{path}` is of no link that is delayed: {}",
         suggestion(link, &known)
+    ))
+}
+
+/// Why a figure of outages cannot exist; `None` when it can. `fault`: the row that it is of, if it is of one.
+fn refuse_outage(path: &str, fault: Option<&str>, method: &Method) -> Option<String> {
+    let Method::Availability(availability) = method else {
+        return Some(format!(
+            "`{path}` is of trials of faults: write `method: {{ availability: … }}`, or another metric"
+        ));
+    };
+    let rows = availability.rows.iter();
+    let known: Vec<String> = rows.flat_map(Row::names).collect();
+    let fault = fault.filter(|fault| !known.iter().any(|known| known == fault))?;
+    Some(format!(
+        "`{path}` is of no fault that is tried: {}",
+        suggestion(fault, &known)
     ))
 }
 

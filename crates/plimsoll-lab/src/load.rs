@@ -23,7 +23,7 @@ use control::Control;
 use plan::plan;
 use plimsoll_base::counters::Counter;
 use plimsoll_experiment::{Arm, CONTROL, Experiment, Fault};
-use plimsoll_load::fragment::FeederEnd;
+use plimsoll_load::fragment::{Accounts, FeederEnd};
 use plimsoll_load::plan::Plan;
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{ArmData, GENERATOR, LoadRow, TargetLedger};
@@ -109,25 +109,7 @@ pub async fn run(
 ) -> Result<Loaded, LabError> {
     let plan = plan(spec, topology, recorder).await?;
     let counted_before = counted(&spec.arm.target, topology)?;
-    let environment = inherited(topology.values().0);
-    let mask = topology.values().0.mask().clone();
-    let placement = &spec.experiment.generator;
-    let generator = GeneratorSpec {
-        executable: spec.executable,
-        cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
-        environment,
-        log: recorder.dir().log(GENERATOR),
-        host: topology.generator_holder().await?,
-        mask: &mask,
-    };
-    let trial = match spec.trial {
-        Some(trial) => {
-            let control = control(spec, generator.clone(), topology, plan.total()).await?;
-            Some(TrialWatch::new(trial, plan.timeout.as_secs_f64(), control))
-        }
-        None => None,
-    };
-    let generator = Generator::start(generator, &plan).await?;
+    let (generator, trial) = begin(spec, &plan, topology, recorder).await?;
     let service_time_check = end_times(spec, &plan, topology);
     let now = recorder.now();
     let mut running = RunningLoad::new(spec, &plan, generator, service_time_check, now);
@@ -180,17 +162,7 @@ pub async fn run(
             served: since.get(Counter::Served),
         });
     }
-    let starved = totals.feeders_ended.iter().find(|end| end.failed);
-    let end = match (over.death, starved) {
-        (Some(death), _) => End::Failed(death),
-        (None, Some(end)) => End::Failed(LabError::OutOfRows {
-            feeder: end.feeder.clone(),
-            rows: end.rows,
-        }),
-        (None, None) if !over.breaches.is_empty() => End::Aborted(over.breaches),
-        (None, None) if totals.stopped && over.stopping => End::Stopped,
-        (None, None) => End::Complete,
-    };
+    let end = end_of(&totals, over.death, over.breaches, over.stopping);
     let notes = totals.feeders_ended.iter().map(out_of_rows).collect();
     Ok(Loaded {
         data,
@@ -199,6 +171,54 @@ pub async fn run(
         seconds: over.seconds,
         trial,
     })
+}
+
+/// The generator of a load, begun, and what watches it if it is a trial.
+async fn begin(
+    spec: LoadSpec<'_>,
+    plan: &Plan,
+    topology: &mut Topology<'_>,
+    recorder: &Recorder<'_>,
+) -> Result<(Generator, Option<TrialWatch>), LabError> {
+    let environment = inherited(topology.values().0);
+    let mask = topology.values().0.mask().clone();
+    let placement = &spec.experiment.generator;
+    let generator = GeneratorSpec {
+        executable: spec.executable,
+        cpus: placement.cpus.iter().map(|&cpu| cpu as usize).collect(),
+        environment,
+        log: recorder.dir().log(GENERATOR),
+        host: topology.generator_holder().await?,
+        mask: &mask,
+    };
+    let trial = match spec.trial {
+        Some(trial) => {
+            let control = control(spec, generator.clone(), topology, plan.total()).await?;
+            Some(TrialWatch::new(trial, plan.timeout.as_secs_f64(), control))
+        }
+        None => None,
+    };
+    Ok((Generator::start(generator, plan).await?, trial))
+}
+
+/// How a load ended whose accounts are closed.
+fn end_of(
+    totals: &Accounts,
+    death: Option<LabError>,
+    breaches: Vec<(usize, Breach)>,
+    stopping: bool,
+) -> End {
+    let starved = totals.feeders_ended.iter().find(|end| end.failed);
+    match (death, starved) {
+        (Some(death), _) => End::Failed(death),
+        (None, Some(end)) => End::Failed(LabError::OutOfRows {
+            feeder: end.feeder.clone(),
+            rows: end.rows,
+        }),
+        (None, None) if !breaches.is_empty() => End::Aborted(breaches),
+        (None, None) if totals.stopped && stopping => End::Stopped,
+        (None, None) => End::Complete,
+    }
 }
 
 /// The control load beside a trial of so long, begun.

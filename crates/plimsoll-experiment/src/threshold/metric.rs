@@ -226,7 +226,7 @@ mod tests {
         `components.db.fds_max` is not a metric: write `components.upstream.…` or `components.generator.…`
         `levels.20/s.failed` is not a metric: did you mean `levels.10/s.…`?
         `levels.10/s.checks.status.failed` is not a metric: `levels.10/s` has no `checks.status.failed`: write for instance `levels.10/s.failed_share`
-        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, failed_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity, links
+        `latency.p99` is not a metric: after `arms.<arm>` write one of seconds, offered_per_s, achieved_per_s, good_per_s, intended, sent, in_flight, dropped, connected, reconnected, failed, failed_share, response_time, service_time, iteration_time, connection_wait, pacing_lag, connect_time, dns_time, tcp_time, tls_time, first_byte_time, body_time, failed_time, added, outcomes, reasons, by_step, by_group, checks, components, levels, capacity, links, availability
         there is no check `statos`: did you mean `status`?
         there is no check `body contains ok`: did you mean `body contains http://…`?
         there is no check `jsonpath $.user.id equals` of step `GET /a.json`: write `status`

@@ -143,6 +143,8 @@ impl<E: DeserializeError> Deserr<E> for PerYearWire {
             Value::Map(_) => CountedWire::deserialize_from_value(value, at).map(Self::Counted),
             #[expect(clippy::cast_precision_loss, reason = "a rate")]
             Value::Integer(number) => Ok(Self::Declared(number as f64)),
+            #[expect(clippy::cast_precision_loss, reason = "a rate")]
+            Value::NegativeInteger(number) => Ok(Self::Declared(number as f64)),
             Value::Float(number) => Ok(Self::Declared(number)),
             _ => {
                 let msg = "is no number of faults in a year: write for instance `1`, `0.5` or `{ counted: 4, in_years: 2 }`".to_owned();

@@ -1,5 +1,7 @@
 //! A load under way: the generator's messages, samples of components and whatever ends it, in one loop until it is over.
 
+mod in_trial;
+
 use super::deserted::Deserted;
 use super::plan::{numbered, offered};
 use super::{Keeping, LoadSpec, out_of_rows, stopped};
@@ -242,7 +244,7 @@ impl RunningLoad {
                 }
                 () = passed(reading) => self.read_end_times()?,
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
-                () = listen(&mut self.trial, recorder.now() + lead_seconds(0)) => {}
+                () = in_trial::listen(&mut self.trial, recorder.now() + lead_seconds(0)) => {}
                 death = topology.death(), if self.awaits_death() => self.died(death, recorder).await?,
                 () = passed(self.deadline) => {
                     let hung = LabError::Internal("the generator does not stop".to_owned());
@@ -256,37 +258,6 @@ impl RunningLoad {
                     self.generator.ask_to_stop().await;
                 }
             }
-        }
-    }
-
-    /// Whether the end of a component is still news: in a trial the first is enough, too.
-    fn awaits_death(&self) -> bool {
-        let of_trial = self
-            .trial
-            .as_ref()
-            .is_none_or(|trial| trial.died.is_empty());
-        self.death.is_none() && of_trial
-    }
-
-    /// A component died: that ends a load, and in a trial is something that a fault does.
-    async fn died(&mut self, death: LabError, recorder: &mut Recorder<'_>) -> Result<(), LabError> {
-        let Some(trial) = &mut self.trial else {
-            self.end_by_death(death).await;
-            return Ok(());
-        };
-        trial.died.push(death.to_string());
-        recorder.event(EventKind::ComponentDied, &death.to_string())
-    }
-
-    /// Ends a trial whose callers have recovered, or will not in time.
-    async fn end_if_recovered(&mut self, fragment: &Fragment) {
-        let times = (self.scene.start, self.warmup);
-        let fault = self.script.row_over();
-        if let Some(trial) = &mut self.trial
-            && !self.stopping
-            && trial.is_over(fragment, fault, times)
-        {
-            self.generator.ask_to_stop().await;
         }
     }
 
@@ -475,14 +446,6 @@ fn ticks(start: Instant) -> Interval {
     let mut ticks = interval_at(start, SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
-}
-
-/// Listens to the control load of a trial. On the run's clock that of the host began at `origin`. Pending where there is none.
-async fn listen(trial: &mut Option<TrialWatch>, origin: f64) {
-    match trial {
-        Some(trial) => trial.control.listen(origin).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// Pending before there are ticks.

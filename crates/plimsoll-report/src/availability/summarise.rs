@@ -46,11 +46,7 @@ fn table<'a>(row: &'a str, role: Option<Role>, trials: &'a [TrialSummary]) -> Ta
     let own = trials.iter().filter(|trial| trial.fault == row);
     let own = own.filter(|trial| role.is_none() || trial.role == role);
     let own: Vec<&TrialSummary> = own.collect();
-    let name = match role {
-        Some(Role::Leader) => format!("{row}, leader"),
-        Some(Role::Follower) => format!("{row}, follower"),
-        None => row.to_owned(),
-    };
+    let name = role.map_or_else(|| row.to_owned(), |role| role.row(row));
     let roles: BTreeSet<Option<Role>> = own.iter().map(|trial| trial.role).collect();
     let only = if roles.len() == 1 {
         roles.first().copied().flatten()

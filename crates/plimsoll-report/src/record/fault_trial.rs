@@ -84,6 +84,17 @@ pub enum Role {
     Follower,
 }
 
+impl Role {
+    /// The name of the row of those victims of a fault's row that had this role.
+    #[must_use]
+    pub fn row(self, row: &str) -> String {
+        match self {
+            Self::Leader => format!("{row}, leader"),
+            Self::Follower => format!("{row}, follower"),
+        }
+    }
+}
+
 /// A row of `trials.jsonl`. Moments are in seconds from the start of the trial's load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FaultTrial {

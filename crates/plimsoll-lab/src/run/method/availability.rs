@@ -19,7 +19,7 @@ use plimsoll_experiment::{Availability, Fault, FaultKind, Row};
 use plimsoll_report::availability::read_trial;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::{
-    ArmData, Effect, EventKind, FaultRow, FaultTrial, SHAM, TrialSummary,
+    ArmData, AvailabilitySettings, Effect, EventKind, FaultRow, FaultTrial, SHAM, TrialSummary,
 };
 use plimsoll_report::validity::{judge_load, strongest};
 use std::time::Duration;
@@ -154,20 +154,14 @@ async fn trial(
     if ending != Ending::Complete {
         return Ok(Done::Interrupted(ending));
     }
-    let (Some(record), Some(row)) = (record, data.faults.first()) else {
-        return Err(LabError::Internal("a trial without a record".to_owned()));
+    let record = record.ok_or_else(|| LabError::Internal("a trial without a record".to_owned()))?;
+    let subject = Subject {
+        place,
+        arm: &arm.name,
+        row: what,
+        victim,
     };
-    let mut row = of_fault(row, &record, &data);
-    (row.number, row.round, row.arm) = (place.number, place.round, arm.name.clone());
-    what.clone_into(&mut row.fault);
-    (row.victim, row.role) = (victim.name, victim.role);
-    row.void = void(&row, &record, &data);
-    let mut summary = read_trial(&settings, &row, &record.exchanges);
-    if summary.unhealthy_before {
-        row.void
-            .push("something failed before anything was broken".to_owned());
-        summary = read_trial(&settings, &row, &record.exchanges);
-    }
+    let (row, summary) = read(&settings, subject, &record, &data)?;
     session.recorder.fault_trial(&row, &record.exchanges)?;
     say(session, &row, &summary);
     let counts = row.counts();
@@ -188,6 +182,39 @@ async fn trial(
         true => Done::Counts,
         false => Done::Void,
     })
+}
+
+/// The subject of a trial.
+struct Subject<'a> {
+    place: Place,
+    arm: &'a str,
+    row: &'a str,
+    victim: Victim,
+}
+
+/// A trial's row, and what it says.
+fn read(
+    settings: &AvailabilitySettings,
+    subject: Subject<'_>,
+    record: &TrialRecord,
+    data: &ArmData,
+) -> Result<(FaultTrial, TrialSummary), LabError> {
+    let mut faults = data.faults.iter();
+    let fault = faults
+        .next()
+        .ok_or_else(|| LabError::Internal("a trial without a fault".to_owned()))?;
+    let mut row = of_fault(fault, record, data);
+    (row.number, row.round) = (subject.place.number, subject.place.round);
+    (row.arm, row.fault) = (subject.arm.to_owned(), subject.row.to_owned());
+    (row.victim, row.role) = (subject.victim.name, subject.victim.role);
+    row.void = void(&row, record, data);
+    let mut summary = read_trial(settings, &row, &record.exchanges);
+    if summary.unhealthy_before {
+        let why = "something failed before anything was broken";
+        row.void.push(why.to_owned());
+        summary = read_trial(settings, &row, &record.exchanges);
+    }
+    Ok((row, summary))
 }
 
 /// The moment of a trial's fault: random, so that no period of a timer is always met at one place.

@@ -1,0 +1,78 @@
+//! Trials that `availability` makes of arms and faults: whether they can say what they are to say, how long they take, and by which
+//! definitions they are read.
+
+mod check;
+mod length;
+#[cfg(test)]
+mod tests;
+
+pub(super) use check::{check, prepare};
+
+use plimsoll_load::plan::{Load, Profile};
+use plimsoll_report::record::{AvailabilitySettings, FaultFacts, Retries};
+
+use super::arm::Arm;
+use super::fault::{Fault, FaultKind};
+use super::method::availability::{Availability, Row};
+
+impl Availability {
+    /// Faults on the components that their rows choose among.
+    #[must_use]
+    pub fn variants(&self, faults: &[Fault]) -> Vec<FaultKind> {
+        let of_row = |row: &Row| -> Vec<FaultKind> {
+            let fault = faults.iter().find(|fault| fault.name == row.fault);
+            let kinds = row.among.iter().map(|name| fault?.kind.on(name));
+            kinds.flatten().collect()
+        };
+        self.rows.iter().flat_map(of_row).collect()
+    }
+
+    /// The definitions by which trials of an arm are read.
+    #[must_use]
+    pub fn settings(&self, arm: &Arm, faults: &[Fault]) -> AvailabilitySettings {
+        let facts = |row: &Row| {
+            let fault = faults.iter().find(|fault| fault.name == row.fault);
+            let target = match row.among.is_empty() {
+                true => fault.and_then(|fault| fault.kind.target()),
+                false => Some(row.among.join(", ")),
+            };
+            let facts = FaultFacts {
+                fault: row.fault.clone(),
+                kind: fault.map_or_else(String::new, |fault| fault.kind.word().to_owned()),
+                target,
+                servers: row.servers,
+                per_year: row.per_year,
+            };
+            (row.name.clone(), facts)
+        };
+        AvailabilitySettings {
+            rate_per_s: rate(arm).unwrap_or_default(),
+            deadline_s: self.deadline.as_secs_f64(),
+            slow_s: self.slow.as_secs_f64(),
+            gap_s: self.gap.as_secs_f64(),
+            settle_s: self.settle.as_secs_f64(),
+            abort_s: self.abort.as_secs_f64(),
+            repair_s: self.repair.map(|repair| repair.as_secs_f64()),
+            within_s: self.within.map(|within| within.as_secs_f64()),
+            retries: self.retries.map(|(times, after)| Retries {
+                times,
+                after_s: after.as_secs_f64(),
+            }),
+            faults: self.rows.iter().map(facts).collect(),
+        }
+    }
+}
+
+/// The rate of an arm, which is one throughout.
+fn rate(arm: &Arm) -> Option<f64> {
+    match &arm.settings.load {
+        Load::Open { profile, .. } => match profile[..] {
+            [ref only] => match only.profile {
+                Profile::Constant { rate } => Some(rate),
+                _ => None,
+            },
+            _ => None,
+        },
+        Load::Closed { .. } => None,
+    }
+}

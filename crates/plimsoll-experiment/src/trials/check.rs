@@ -1,0 +1,178 @@
+//! Whether arms and faults of the file are such that a trial says what it is to say.
+
+use plimsoll_base::document::{Path as Pointer, suggestion};
+use plimsoll_base::units::format_seconds;
+use plimsoll_load::plan::Load;
+
+use super::rate;
+use crate::arm::Arm;
+use crate::component::Component;
+use crate::fault::Fault;
+use crate::loader::Loader;
+use crate::method::Method;
+use crate::method::availability::{Availability, FEWEST_TRIALS, Row};
+
+/// Most arrivals per second that are recorded one by one.
+const MOST_PER_S: f64 = 5_000.0;
+/// Most arrivals of a trial.
+const MOST_ARRIVALS: f64 = 2_000_000.0;
+/// How much more connections there are than arrivals that can wait for one at once.
+const ROOM: f64 = 1.1;
+/// How long what had a deadline may be under way beyond it.
+const BEYOND_S: f64 = 1.0;
+
+/// Gives arms the connections that an outage takes, and refuses loads under which one would say something else.
+pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]) {
+    if !matches!(method, Method::Availability(_)) {
+        return;
+    }
+    let at = &Pointer::root().key("method").key("availability");
+    for arm in arms {
+        let name = &arm.name;
+        let Some(rate) = rate(arm) else {
+            let message = format!(
+                "{name}: its load is not one rate, so failures would not be seconds: write `load: {{ rate: 100/s }}`"
+            );
+            loader.refuse(at, message);
+            continue;
+        };
+        if rate > MOST_PER_S {
+            let message = format!(
+                "{name}: offers {rate}/s, and at most {MOST_PER_S}/s are recorded one by one: write less"
+            );
+            loader.refuse(at, message);
+        }
+        if !arm.has_one_exchange() {
+            let message = format!(
+                "{name}: an iteration has more than one exchange, or none, so an arrival would not be good or failed: write one step, or a `mix` of single ones"
+            );
+            loader.refuse(at, message);
+        }
+        let timeout = arm.settings.timeout.as_secs_f64();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of connections: at most 5,000/s, and what is larger is refused as such"
+        )]
+        let needed = (ROOM * rate * (timeout + BEYOND_S)).ceil() as u32;
+        if !arm.settings.connections_stated {
+            *arm = arm.over_connections(needed);
+        } else if let Load::Open { grow_to, .. } = arm.settings.load
+            && grow_to < needed
+        {
+            let message = format!(
+                "{name}: {grow_to} connections, and an outage takes {needed}, as many as arrive while the first are waited for: write `load: {{ connections: {needed} }}`, or leave it out"
+            );
+            loader.refuse(at, message);
+        }
+    }
+}
+
+/// Holds rows against the faults of the file.
+pub(crate) fn check(
+    loader: &mut Loader<'_>,
+    method: &Method,
+    (faults, arms, components): (&[Fault], &[Arm], &[Component]),
+) {
+    let Method::Availability(availability) = method else {
+        return;
+    };
+    let root = Pointer::root();
+    let at = root.key("method").key("availability");
+    let names: Vec<String> = faults.iter().map(|fault| fault.name.clone()).collect();
+    for row in &availability.rows {
+        let at = at.key("faults").key(&row.name);
+        let Some(fault) = faults.iter().find(|fault| fault.name == row.fault) else {
+            let message = match names.is_empty() {
+                true => "there are no faults: write them under `faults:`".to_owned(),
+                false => format!(
+                    "there is no fault `{}`: {}",
+                    row.fault,
+                    suggestion(&row.fault, &names)
+                ),
+            };
+            loader.refuse(at.key("fault"), message);
+            continue;
+        };
+        refuse_victims(loader, row, fault, components, &at);
+    }
+    for fault in faults {
+        let tried = availability.rows.iter().any(|row| row.fault == fault.name);
+        if !tried {
+            let message =
+                "is tried by no row of `method.availability.faults`: add one, or remove it";
+            loader.refuse_key(root.key("faults").key(&fault.name), message);
+        }
+        refuse_times(loader, availability, fault, arms);
+    }
+    refuse_budget(loader, availability, (faults, arms), &at);
+}
+
+fn refuse_victims(
+    loader: &mut Loader<'_>,
+    row: &Row,
+    fault: &Fault,
+    components: &[Component],
+    at: &Pointer,
+) {
+    for (index, name) in row.among.iter().enumerate() {
+        let at = at.key("among").index(index);
+        if !components
+            .iter()
+            .any(|one| one.name == *name && one.is_started())
+        {
+            let message = format!(
+                "`{name}` is no component that this experiment starts: name one that it does"
+            );
+            loader.refuse(&at, message);
+        } else if fault.kind.on(name).is_none() {
+            let message = format!(
+                "a `{}` fault is of one thing: write a row and a fault for each",
+                fault.kind.word()
+            );
+            loader.refuse(&at, message);
+        }
+    }
+}
+
+/// A fault lasts long enough to be seen, and its trial is short enough to be recorded.
+fn refuse_times(loader: &mut Loader<'_>, availability: &Availability, fault: &Fault, arms: &[Arm]) {
+    let at = Pointer::root().key("faults").key(&fault.name).key("for");
+    for arm in arms {
+        let Some(rate) = rate(arm) else { continue };
+        if fault.lasts.as_secs_f64() < 2.0 / rate {
+            let message = format!(
+                "is shorter than two arrivals of {rate}/s, so nobody need notice it: write a longer time, or a higher rate"
+            );
+            loader.refuse(&at, message);
+            return;
+        }
+        if rate * availability.longest(fault.lasts).as_secs_f64() > MOST_ARRIVALS {
+            let message = format!(
+                "makes a trial of up to {}, with more than {MOST_ARRIVALS} arrivals at {rate}/s: write less, a shorter `abort`, or a lower rate",
+                format_seconds(availability.longest(fault.lasts).as_secs_f64())
+            );
+            loader.refuse(&at, message);
+            return;
+        }
+    }
+}
+
+fn refuse_budget(
+    loader: &mut Loader<'_>,
+    availability: &Availability,
+    (faults, arms): (&[Fault], &[Arm]),
+    at: &Pointer,
+) {
+    let Some(budget) = availability.budget else {
+        return;
+    };
+    let fewest = availability.takes(FEWEST_TRIALS, faults, arms);
+    if budget < fewest {
+        let message = format!(
+            "is enough for fewer than {FEWEST_TRIALS} trials of each, which say nothing: these take about {}",
+            format_seconds(fewest.as_secs_f64())
+        );
+        loader.refuse(at.key("budget"), message);
+    }
+}

@@ -1,0 +1,70 @@
+//! How long trials take, and how many there are.
+
+use std::time::Duration;
+
+use crate::arm::Arm;
+use crate::fault::Fault;
+use crate::method::availability::{Availability, FEWEST_TRIALS, HEALTHY, Row, WARMUP};
+
+/// Between that and the earliest moment of a fault.
+const LEAD: Duration = Duration::from_millis(500);
+/// How long a component that is started anew, and the proof of a heal, may take beyond a fault's own time.
+const HEALING: Duration = Duration::from_secs(30);
+/// Time around the load of a trial: a generator starts and ends.
+const AROUND: Duration = Duration::from_millis(500);
+
+impl Availability {
+    /// The earliest moment of a fault in the measured time.
+    #[must_use]
+    pub fn earliest(&self) -> Duration {
+        HEALTHY + LEAD
+    }
+
+    /// How long the measured time of a trial may last whose fault lasts for so long: until it is given up.
+    #[must_use]
+    pub fn longest(&self, lasts: Duration) -> Duration {
+        self.usual(lasts) + HEALING + self.abort
+    }
+
+    /// How long it lasts where callers recover at once.
+    #[must_use]
+    pub fn usual(&self, lasts: Duration) -> Duration {
+        self.earliest() + self.phase + lasts + self.settle + self.deadline
+    }
+
+    /// How long so many trials of each row take, with as many shams as belong to them, where callers recover at once.
+    #[must_use]
+    pub fn takes(&self, trials: u32, faults: &[Fault], arms: &[Arm]) -> Duration {
+        let lasts = |row: &Row| {
+            let fault = faults.iter().find(|fault| fault.name == row.fault);
+            fault.map_or(Duration::ZERO, |fault| fault.lasts)
+        };
+        let of = |row: &Row| self.usual(lasts(row)) + WARMUP + AROUND;
+        let round: Duration = self.rows.iter().map(of).sum();
+        let longest = self.rows.iter().map(of).max().unwrap_or_default();
+        let shams = self.shams_of(trials);
+        let arms = u32::try_from(arms.len().max(1)).unwrap_or(u32::MAX);
+        (round * trials + longest * shams) * arms
+    }
+
+    /// How many shams belong to so many trials of each row.
+    #[must_use]
+    pub fn shams_of(&self, trials: u32) -> u32 {
+        let shams = u64::from(self.shams) * u64::from(trials);
+        let shams = shams.div_ceil(u64::from(self.trials.max(1)));
+        u32::try_from(shams)
+            .unwrap_or(u32::MAX)
+            .max(FEWEST_TRIALS.min(self.shams))
+    }
+
+    /// How many trials of each row there are: as many as are wanted, or as fit into the budget.
+    #[must_use]
+    pub fn fitting(&self, faults: &[Fault], arms: &[Arm]) -> u32 {
+        let Some(budget) = self.budget else {
+            return self.trials;
+        };
+        let fits = |trials: &u32| self.takes(*trials, faults, arms) <= budget;
+        let mut fitting = (FEWEST_TRIALS..=self.trials).rev();
+        fitting.find(fits).unwrap_or(FEWEST_TRIALS)
+    }
+}

@@ -1,0 +1,224 @@
+//! Files with `availability`: what is taken, and what is said of others.
+
+use std::time::Duration;
+
+use plimsoll_load::plan::{Load, Spacing};
+
+use crate::Experiment;
+use crate::memory::Memory;
+use crate::method::Method;
+use crate::method::availability::{Availability, Choice};
+
+const FAULTS: &str =
+    "{ crash: { kill: a, for: 2s }, silent: { link: lb -> a, silence: true, for: 3s } }";
+
+fn load_of(load: &str, faults: &str, availability: &str) -> Result<Experiment, String> {
+    let text = format!(
+        "version: 1
+name: x
+components:
+  a: {{ mock: {{}} }}
+  b: {{ mock: {{}} }}
+  outside: {{ external: 'http://127.0.0.1:9' }}
+  lb: {{ command: [lb, '${{self.port}}', '${{a.url}}', '${{b.url}}'] }}
+scenario: [{{ get: /a }}]
+load: {load}
+arms: {{ main: {{ target: lb }} }}
+faults: {faults}
+method: {{ availability: {availability} }}
+"
+    );
+    let loaded = Memory::new(&text, &[]).load(&[]);
+    loaded.map_err(|problems| problems.to_string())
+}
+
+const BOTH: &str = "{ faults: { app: { fault: crash, among: [a, b], per_year: 4 }, net: { fault: silent, per_year: { counted: 3, in_years: 2 } } }, trials: 10";
+
+fn of(experiment: &Experiment) -> &Availability {
+    match &experiment.method {
+        Method::Availability(availability) => availability,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_load_has_what_trials_need_unless_it_says_otherwise() {
+    let both = format!("{BOTH}, deadline: 400ms }}");
+    let experiment = load_of("{ rate: 150/s }", FAULTS, &both).unwrap();
+    let settings = &experiment.arms[0].settings;
+    let Load::Open {
+        profile, grow_to, ..
+    } = &settings.load
+    else {
+        panic!("{settings:?}");
+    };
+    assert_eq!(profile[0].spacing, Spacing::Slots);
+    assert_eq!(settings.timeout, Duration::from_millis(400));
+    // 1.1 · 150/s · (0.4 s + 1 s).
+    assert_eq!(*grow_to, 231);
+    let control = experiment.components.last().unwrap();
+    assert_eq!(control.name, crate::CONTROL);
+    let written = "{ rate: 150/s, profile: constant, timeout: 2s, connections: 600, warmup: 3s }";
+    let experiment = load_of(written, FAULTS, &both).unwrap();
+    let settings = &experiment.arms[0].settings;
+    assert_eq!(
+        (settings.timeout.as_secs(), settings.warmup.as_secs()),
+        (2, 3)
+    );
+    assert_eq!(settings.load.to_string(), "150/s over 600 connections");
+}
+
+#[test]
+fn rows_have_their_servers_rates_and_victims() {
+    let experiment = load_of("{ rate: 150/s }", FAULTS, &format!("{BOTH} }}")).unwrap();
+    let availability = of(&experiment);
+    let servers: Vec<u32> = availability.rows.iter().map(|row| row.servers).collect();
+    assert_eq!(servers, [2, 1]);
+    // One in twenty of twenty trials, and at least five.
+    assert_eq!(availability.shams, 5);
+    let kinds: Vec<String> = experiment
+        .fault_kinds()
+        .iter()
+        .filter_map(|kind| kind.target())
+        .collect();
+    assert_eq!(kinds, ["a", "lb -> a", "a", "b"]);
+    let roles = "{ faults: { db: { fault: crash, among: [a, b], role: any, leader: { command: [who, '${a.port}'] } }, net: { fault: silent } } }";
+    let experiment = load_of("{ rate: 150/s }", FAULTS, roles).unwrap();
+    let row = &of(&experiment).rows[0];
+    assert!(matches!(row.choice, Choice::ByRole { leads: None, .. }));
+    assert_eq!(row.names(), ["db", "db, leader", "db, follower"]);
+}
+
+#[test]
+fn a_budget_allows_fewer_trials_and_never_fewer_than_five() {
+    let fitting = |budget: &str| {
+        let with = format!("{BOTH}, budget: {budget} }}");
+        let experiment = load_of("{ rate: 150/s }", FAULTS, &with)?;
+        let of = of(&experiment);
+        let trials = of.fitting(&experiment.faults, &experiment.arms);
+        let takes = of.takes(trials, &experiment.faults, &experiment.arms);
+        Ok::<_, String>((trials, takes))
+    };
+    assert_eq!(fitting("1h").unwrap().0, 10);
+    let (trials, takes) = fitting("4m30s").unwrap();
+    assert!((5..10).contains(&trials), "{trials}");
+    assert!(takes <= Duration::from_secs(270), "{takes:?}");
+    let refused = fitting("1m").unwrap_err();
+    assert!(refused.contains("fewer than 5 trials of each"), "{refused}");
+}
+
+#[test]
+fn loads_and_faults_under_which_trials_say_nothing_are_refused() {
+    let check = |load: &str, faults: &str, availability: &str, expected: &str| {
+        let refused = load_of(load, faults, availability).unwrap_err();
+        assert!(refused.contains(expected), "{refused}");
+    };
+    let rate = "{ rate: 150/s }";
+    let both = format!("{BOTH} }}");
+    let one = |row: &str| format!("{{ faults: {{ app: {row}, net: {{ fault: silent }} }} }}");
+    check("{ users: 5 }", FAULTS, &both, "its load is not one rate");
+    check(
+        "{ rate: 6000/s }",
+        FAULTS,
+        &both,
+        "at most 5000/s are recorded",
+    );
+    check(
+        "{ rate: 150/s, connections: 100 }",
+        FAULTS,
+        &both,
+        "an outage takes 330",
+    );
+    check("{ rate: 150/s, duration: 5s }", FAULTS, &both, "is said by");
+    check(
+        rate,
+        "{ crash: { kill: a, at: 5s, for: 2s }, silent: { link: lb -> a, silence: true, for: 3s } }",
+        &both,
+        "at random in each trial",
+    );
+    check(
+        rate,
+        "{ crash: { kill: a, for: 10ms }, silent: { link: lb -> a, silence: true, for: 3s } }",
+        &both,
+        "shorter than two arrivals",
+    );
+    check(
+        rate,
+        FAULTS,
+        &one("{ fault: crush }"),
+        "there is no fault `crush`",
+    );
+    check(
+        rate,
+        FAULTS,
+        "{ faults: { net: { fault: silent } } }",
+        "tried by no row",
+    );
+    check(
+        rate,
+        FAULTS,
+        &one("{ fault: crash, role: leader, among: [a, b] }"),
+        "needs to know who leads",
+    );
+    check(
+        rate,
+        FAULTS,
+        &one("{ fault: crash, among: [a, outside] }"),
+        "no component that this experiment starts",
+    );
+    check(
+        rate,
+        FAULTS,
+        "{ faults: { app: { fault: crash }, net: { fault: silent, among: [a, b] } } }",
+        "a `link` fault is of one thing",
+    );
+    check(
+        rate,
+        FAULTS,
+        &one("{ fault: crash, per_year: -1 }"),
+        "is no rate",
+    );
+    check(
+        rate,
+        FAULTS,
+        &one("{ fault: crash, per_year: { counted: 2, in_years: 0 } }"),
+        "is no time",
+    );
+    check(
+        rate,
+        FAULTS,
+        &format!("{BOTH}, deadline: 2m }}"),
+        "is longer than `abort`",
+    );
+    check(
+        rate,
+        FAULTS,
+        &both.replace("trials: 10", "trials: 3"),
+        "3` trials",
+    );
+    check(
+        rate,
+        FAULTS,
+        &format!(
+            "{BOTH} }}\nthresholds: [{{ metric: availability.faults.ap.outage.p95, below: 1s }}]\n#"
+        ),
+        "is of no fault that is tried: did you mean `app`?",
+    );
+}
+
+#[test]
+fn an_iteration_is_one_exchange() {
+    let with = |scenario: &str| {
+        let text = format!(
+            "version: 1\nname: x\ncomponents: {{ a: {{ mock: {{}} }} }}\nscenario: {scenario}\nload: {{ rate: 10/s }}\nfaults: {{ f: {{ kill: a, for: 2s }} }}\nmethod: {{ availability: {{ faults: {{ f: {{ fault: f }} }} }} }}\n"
+        );
+        let loaded = Memory::new(&text, &[]).load(&[]);
+        loaded.map(|_| ()).map_err(|problems| problems.to_string())
+    };
+    assert_eq!(with("[{ get: /a }]"), Ok(()));
+    let mix =
+        "[{ mix: [{ weight: 1, steps: [{ get: /a }] }, { weight: 2, steps: [{ get: /b }] }] }]";
+    assert_eq!(with(mix), Ok(()));
+    let two = with("[{ get: /a }, { get: /b }]").unwrap_err();
+    assert!(two.contains("more than one exchange"), "{two}");
+}
