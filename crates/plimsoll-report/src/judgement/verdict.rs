@@ -287,6 +287,7 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
     let held_none = reasons.is_empty();
     let found = searches(summary);
     reasons.extend(found.map(|(name, found)| format!("{name}: {}", found.sentence)));
+    reasons.extend(of_a_year(summary));
     if held_none {
         reasons.push(format!("{}; no threshold was set", what_stands(summary)));
         for (name, arm) in &summary.arms {
@@ -300,6 +301,18 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
         reasons.extend(not_sustained(name, arm));
     }
     reasons
+}
+
+/// Of each arm whose faults were tried: what can be claimed of a year, or why nothing is.
+fn of_a_year(summary: &Summary) -> Vec<String> {
+    let arms = summary.arms.iter();
+    let found = arms.filter_map(|(name, arm)| Some((name, arm.availability.as_ref()?)));
+    let first = found.filter_map(|(name, found)| {
+        let year = found.annual.as_ref();
+        let sentence = year.map_or(found.notes.first(), |year| year.sentences.first());
+        Some(format!("{name}: {}", sentence?))
+    });
+    first.collect()
 }
 
 /// Which figures can be used: so that nobody reads that a run is valid above a criterion that does not hold.

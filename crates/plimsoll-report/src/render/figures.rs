@@ -1,5 +1,6 @@
 //! The tables that more than one renderer shows.
 
+pub(super) mod availability;
 pub(super) mod capacity;
 pub(super) mod faults;
 pub(super) mod levels;

@@ -5,6 +5,7 @@
 
 mod added;
 mod arms;
+mod availability;
 pub(in crate::render) mod axis;
 mod bottleneck;
 mod capacity;
@@ -54,6 +55,7 @@ pub fn render(view: &RunView) -> String {
         (levels::section(view))
         (capacity::section(view))
         (links::section(view))
+        (availability::section(view))
         (faults::section(view))
         @if view.summary.method != MethodName::Levels {
             (arms::section(view))

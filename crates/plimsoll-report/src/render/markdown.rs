@@ -132,7 +132,33 @@ fn bottleneck(summary: &Summary) -> String {
     }
 }
 
-/// Results of the methods `levels`, `capacity` and `sensitivity`, and faults.
+/// Outages by fault, a year of them, and every trial.
+fn availability(summary: &Summary) -> Vec<String> {
+    let sentences = |said: Vec<String>| -> String {
+        let lines = said
+            .iter()
+            .map(|said| format!("- {}\n", escape_markdown(said)));
+        lines.collect()
+    };
+    let Some(table) = figures::availability::outages(summary) else {
+        return Vec::new();
+    };
+    let said = sentences(figures::availability::sentences(summary));
+    let mut parts = vec![format!("## Outages\n\n{}\n{said}", table.to_markdown())];
+    for (name, found) in figures::availability::of_arms(summary) {
+        let name = escape_markdown(name);
+        if let Some(annual) = &found.annual {
+            let year = figures::availability::year(annual).to_markdown();
+            let said = sentences(figures::availability::of_year(found));
+            parts.push(format!("## A year of {name}\n\n{year}\n{said}"));
+        }
+        let trials = figures::availability::trials(found).to_markdown();
+        parts.push(folded(&format!("Trials of {name}"), trials.trim_end()));
+    }
+    parts
+}
+
+/// Results of the methods `levels`, `capacity`, `sensitivity` and `availability`, and faults.
 fn of_methods(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(levels) = figures::levels::levels(summary) {
@@ -151,6 +177,7 @@ fn of_methods(summary: &Summary) -> Vec<String> {
             .collect();
         parts.push(format!("## Links\n\n{}\n{answers}", links.to_markdown()));
     }
+    parts.extend(availability(summary));
     if let Some(faults) = figures::faults::faults(summary) {
         let proofs = figures::faults::proofs(summary).into_iter();
         let proofs: String = proofs

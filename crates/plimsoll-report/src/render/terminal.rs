@@ -43,6 +43,7 @@ pub fn render_within(view: &RunView, width: usize) -> String {
     ];
     parts.extend(levels(summary, width));
     parts.extend(links(summary, width));
+    parts.extend(availability(summary, width));
     parts.extend(faults(summary, width));
     parts.extend(figures::capacity::capacities(summary).map(table));
     for (name, arm) in &summary.arms {
@@ -122,6 +123,25 @@ fn links(summary: &Summary, width: usize) -> Option<String> {
     let answers = figures::links::answers(summary);
     let answers = answers.iter().map(|said| format!("  {}\n", plain(said)));
     Some(table.to_text_within(width) + &answers.collect::<String>())
+}
+
+/// Outages by fault, and a year of them.
+fn availability(summary: &Summary, width: usize) -> Option<String> {
+    let sentences = |said: Vec<String>| -> String {
+        let lines = said.iter().map(|said| format!("  {}\n", plain(said)));
+        lines.collect()
+    };
+    let table = figures::availability::outages(summary)?;
+    let mut text =
+        table.to_text_within(width) + &sentences(figures::availability::sentences(summary));
+    for (_, found) in figures::availability::of_arms(summary) {
+        if let Some(annual) = &found.annual {
+            let year = figures::availability::year(annual).to_text_within(width);
+            text.push_str(&format!("\n{year}"));
+            text.push_str(&sentences(figures::availability::of_year(found)));
+        }
+    }
+    Some(text)
 }
 
 /// Faults, with their proofs.

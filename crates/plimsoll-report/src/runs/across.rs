@@ -241,7 +241,7 @@ fn why_not(entries: &[&Entry; 2]) -> &'static str {
     };
     match entries.iter().any(held) {
         true => {
-            "one of them has levels or trials, each at a rate or with a fault of its own: they are no blocks; use `method: compare` at one rate"
+            "one of them has levels or trials, each at a rate of its own or under a fault: they are no blocks; use `method: compare` at one rate"
         }
         false => {
             "one of them has fewer than two blocks: a difference between two single runs cannot be told from chance; use `method: compare`, or compare runs of several blocks"

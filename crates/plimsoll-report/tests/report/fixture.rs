@@ -7,9 +7,11 @@
 )]
 
 pub mod held;
+mod outages;
 mod second;
 
 pub use held::{CAPACITY, LEVELS};
+pub use outages::AVAILABILITY;
 use second::{add_second, component_row, group_row, load_row, sample, times};
 
 use indexmap::IndexMap;

@@ -72,10 +72,11 @@ fn terminal() {
 }
 
 #[test]
-fn levels_and_capacity() {
+fn levels_capacity_and_availability() {
     for (name, view) in [
         ("levels", &*fixture::LEVELS),
         ("capacity", &*fixture::CAPACITY),
+        ("availability", &*fixture::AVAILABILITY),
     ] {
         insta::assert_snapshot!(format!("terminal_{name}"), render::terminal::render(view));
         insta::assert_snapshot!(format!("markdown_{name}"), render::markdown::render(view));
@@ -215,6 +216,7 @@ fn html_is_one_small_page_that_loads_nothing() {
         ("measure", &*fixture::MEASURE),
         ("levels", &*fixture::LEVELS),
         ("capacity", &*fixture::CAPACITY),
+        ("availability", &*fixture::AVAILABILITY),
         ("troubled", &troubled()),
     ] {
         let page = render::html::render(view);

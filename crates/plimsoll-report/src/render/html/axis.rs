@@ -35,6 +35,16 @@ impl Axis {
         }
     }
 
+    /// Rows of a chart, from 0 to their number: they are not labelled.
+    pub(in crate::render) fn rows(count: u32) -> Self {
+        Self {
+            low: 0.0,
+            high: f64::from(count),
+            ticks: Vec::new(),
+            label: |_| String::new(),
+        }
+    }
+
     /// Exponents of ten of `low` to `high` (both positive), with ticks at 1, 2 and 5 of each decade or, over many decades, at 1.
     pub(in crate::render) fn logarithmic(low: f64, high: f64, label: fn(f64) -> String) -> Self {
         let (low, high) = (low.log10(), high.log10());

@@ -90,6 +90,17 @@ pub(in crate::render) struct Pen {
     pub(in crate::render) opacity: f64,
 }
 
+impl Pen {
+    /// A pen through which nothing is seen.
+    pub(in crate::render) fn solid(colour: RGBColor, width: f64) -> Self {
+        Self {
+            colour,
+            width,
+            opacity: 1.0,
+        }
+    }
+}
+
 /// Draws a line through points in ascending order.
 pub(in crate::render) fn line(canvas: &mut Canvas<'_>, points: &[(f64, f64)], pen: Pen) {
     #[expect(
@@ -137,6 +148,20 @@ pub(in crate::render) fn shade(
     let corners = [(from, height.start), (to, height.end)];
     canvas
         .draw_series([Rectangle::new(corners, colour.mix(opacity).filled())])
+        .expect(INVARIANT);
+}
+
+/// Fills the rectangle between two corners.
+pub(in crate::render) fn cell(
+    canvas: &mut Canvas<'_>,
+    corner: (f64, f64),
+    opposite: (f64, f64),
+    colour: RGBColor,
+    opacity: f64,
+) {
+    let style = colour.mix(opacity).filled();
+    canvas
+        .draw_series([Rectangle::new([corner, opposite], style)])
         .expect(INVARIANT);
 }
 
