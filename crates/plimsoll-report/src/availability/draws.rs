@@ -33,8 +33,19 @@ pub(super) fn beta(a: f64, b: f64, draw: &mut Draw) -> f64 {
     x / (x + y)
 }
 
+/// Above this mean a number of events is taken as normal.
+const MANY: f64 = 1_000.0;
+
 /// Number of events at this mean: exponential distances, added up.
 pub(super) fn poisson(mean: f64, draw: &mut Draw) -> u32 {
+    if mean > MANY {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "such a cast stops at the ends of its type"
+        )]
+        return (mean + mean.sqrt() * draw.normal()).round() as u32;
+    }
     let mut events = 0;
     let mut at = draw.exponential();
     while at < mean {
@@ -70,6 +81,7 @@ mod tests {
             );
             check(shape, shape.sqrt(), &|draw| f64::from(poisson(shape, draw)));
         }
+        check(1e4, 1e2, &|draw| f64::from(poisson(1e4, draw)));
         check(1.0 / 61.0, 1.0 / 60.0, &|draw| beta(1.0, 60.0, draw));
         check(0.0, 1.0, &|draw| beta(0.0, 60.0, draw));
         check(1.0, 1.0, &|draw| beta(60.0, 0.0, draw));

@@ -30,13 +30,14 @@ pub fn summarise(
         }
     }
     let (annual, note) = of_a_year(settings, &inputs, seed);
+    let sham = sham(&trials);
     AvailabilitySummary {
         settings: settings.clone(),
         faults,
-        sham: sham(&trials),
+        sham,
         void_trials: void(&trials),
         annual,
-        notes: note.into_iter().collect(),
+        notes: of_shams(sham).into_iter().chain(note).collect(),
         trials,
     }
 }
@@ -128,6 +129,23 @@ fn sham(trials: &[TrialSummary]) -> ShamSummary {
     ShamSummary {
         trials: count(shams.clone().count()),
         with_outage: count(with_any.count()),
+    }
+}
+
+/// What shams say of the figures of faults, where it is something.
+fn of_shams(sham: ShamSummary) -> Option<String> {
+    match sham {
+        ShamSummary { trials: 0, .. } => Some(
+            "no sham counts: nothing tells how often callers fail though nothing is broken"
+                .to_owned(),
+        ),
+        ShamSummary { with_outage: 0, .. } => None,
+        ShamSummary {
+            trials,
+            with_outage,
+        } => Some(format!(
+            "in {with_outage} of {trials} shams callers failed though nothing was broken: outages of faults may be as little their doing"
+        )),
     }
 }
 

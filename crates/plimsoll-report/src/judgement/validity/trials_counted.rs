@@ -1,4 +1,4 @@
-//! Criterion 17: of every fault, and of shams, at least one trial counts. Each trial was judged by itself and made again where it was void.
+//! Criterion 17: of every fault at least one trial counts. Each trial was judged by itself, and made again where it was void.
 
 use super::row::Finding;
 use crate::record::{AvailabilitySummary, Sense, ValidityRow};
@@ -6,18 +6,15 @@ use crate::record::{AvailabilitySummary, Sense, ValidityRow};
 /// Judges the trials of one arm.
 #[must_use]
 pub fn judge(arm: &str, found: &AvailabilitySummary) -> Vec<ValidityRow> {
-    let empty = found.faults.iter().filter(|fault| fault.trials == 0);
-    let mut without: Vec<String> = empty.map(|fault| format!("`{}`", fault.name)).collect();
-    if found.sham.trials == 0 {
-        without.push("shams".to_owned());
-    }
+    // A role has its own table, but is no fault.
+    let faults = found.faults.iter().filter(|fault| fault.name == fault.row);
+    let empty = faults.filter(|fault| fault.trials == 0);
+    let without: Vec<String> = empty.map(|fault| format!("`{}`", fault.name)).collect();
     #[expect(clippy::cast_precision_loss, reason = "a number of faults")]
     let value = without.len() as f64;
-    let said: Vec<&str> = (found.void_trials.iter().rev())
-        .flat_map(|trial| trial.reasons.first())
-        .map(String::as_str)
-        .take(1)
-        .collect();
+    let last = found.void_trials.last();
+    let why = last.and_then(|trial| trial.reasons.first());
+    let why = why.map_or_else(String::new, |why| format!(" The last one: {why}."));
     let finding = Finding {
         criterion: 17,
         name: "faults without a trial that counts",
@@ -31,9 +28,8 @@ pub fn judge(arm: &str, found: &AvailabilitySummary) -> Vec<ValidityRow> {
             found.void_trials.len()
         ),
         bad: format!(
-            "Nothing is known of {}: no trial of it counts. {}",
-            without.join(", "),
-            said.concat()
+            "Nothing is known of {}: no trial counts.{why}",
+            without.join(", ")
         ),
     };
     vec![finding.row_on_all(arm)]
