@@ -40,6 +40,6 @@ pub use fault::check as check_faults;
 pub use options::RunOptions;
 pub use progress::{Ahead, ComponentProgress, Numbered, Progress, SecondProgress};
 pub use record::rundir;
-pub use record::rundir::{heal, load as load_run, load_summary, trials as load_trials};
+pub use record::rundir::{Earlier, heal, load as load_run, load_summary, trials as load_trials};
 pub use run::{RunOutcome, run};
 pub use topology::{disk, network, shim, warden};

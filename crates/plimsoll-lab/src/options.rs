@@ -1,13 +1,12 @@
 //! Options of a run beside its experiment.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use crate::preflight::Warning;
+use crate::record::rundir::Earlier;
 use plimsoll_experiment::Surroundings;
 use plimsoll_report::live::Totals;
-use plimsoll_report::record::TrialRow;
 
 /// Options of a run beside its experiment.
 pub struct RunOptions<'a> {
@@ -23,6 +22,6 @@ pub struct RunOptions<'a> {
     pub warnings: &'a [Warning],
     /// Where what is counted is added up while it runs, for who watches from outside. The lock is held for as long as adding takes.
     pub totals: Option<&'a Mutex<Totals>>,
-    /// Trials of an earlier run that searches go on from, by arm.
-    pub earlier: BTreeMap<String, Vec<TrialRow>>,
+    /// Trials of an earlier run that this one goes on from.
+    pub earlier: Earlier,
 }

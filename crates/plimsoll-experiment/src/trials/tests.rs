@@ -197,11 +197,9 @@ fn loads_and_faults_under_which_trials_say_nothing_are_refused() {
         "3` trials",
     );
     check(
-        rate,
+        "{ rate: 150/s }\nthresholds: [{ metric: availability.faults.ap.outage.p95, below: 1s }]",
         FAULTS,
-        &format!(
-            "{BOTH} }}\nthresholds: [{{ metric: availability.faults.ap.outage.p95, below: 1s }}]\n#"
-        ),
+        &both,
         "is of no fault that is tried: did you mean `app`?",
     );
 }

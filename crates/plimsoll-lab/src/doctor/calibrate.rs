@@ -8,10 +8,10 @@ use crate::ceiling::{Ceiling, ClosedThroughput};
 use crate::clock::wall_clock;
 use crate::error::LabError;
 use crate::options::RunOptions;
+use crate::record::rundir::Earlier;
 use crate::run::{RunOutcome, run};
 use plimsoll_experiment::{Experiment, Inline};
 use plimsoll_report::record::Summary;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
@@ -137,7 +137,7 @@ impl Calibrator<'_> {
             surroundings: &inline,
             warnings: &[],
             totals: None,
-            earlier: BTreeMap::new(),
+            earlier: Earlier::default(),
         };
         let RunOutcome {
             summary,

@@ -25,7 +25,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-pub use load::{heal, load, load_summary, trials};
+pub use load::{Earlier, heal, load, load_summary, trials};
 
 /// The file that says what was run and where the run stands.
 pub const MANIFEST: &str = "manifest.json";

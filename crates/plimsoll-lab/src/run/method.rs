@@ -12,12 +12,13 @@ use crate::error::LabError;
 use crate::load::{self, End, Keeping, LoadSpec, Loaded, TrialRecord, TrialSpec};
 use crate::progress::{Ahead, Progress};
 use crate::record::recorder::Recorder;
+use crate::record::rundir::Earlier;
 use crate::topology::component::Topology;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Arm, Experiment, Fault, Method};
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{
-    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, FaultTrial, LoadRow, TrialRow, TrialSummary,
+    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, FaultTrial, LoadRow, TrialSummary,
 };
 use plimsoll_report::summarise::Searched;
 use std::collections::BTreeMap;
@@ -46,8 +47,8 @@ pub struct Session<'a, 'r> {
     pub breaches: BTreeMap<usize, Breach>,
     /// Results of searches so far, by arm.
     pub searches: BTreeMap<String, Searched>,
-    /// Trials of an earlier run that its searches go on from, by arm.
-    pub earlier: BTreeMap<String, Vec<TrialRow>>,
+    /// Trials of an earlier run that it goes on from.
+    pub earlier: Earlier,
     /// Loads under delays so far, by arm.
     pub delays: BTreeMap<String, Vec<DelayRow>>,
     /// Trials of faults so far that were read, by arm.

@@ -8,10 +8,9 @@ use crate::live::Live;
 use crate::metrics::{Outside, Watchers};
 use crate::{clock, out, signals};
 use plimsoll_experiment::Experiment;
-use plimsoll_lab::{Progress, RunOptions, RunOutcome};
-use plimsoll_report::record::{TrialRow, VerdictResult};
+use plimsoll_lab::{Earlier, Progress, RunOptions, RunOutcome};
+use plimsoll_report::record::VerdictResult;
 use plimsoll_report::render;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Run an experiment and say what it found.
@@ -22,7 +21,7 @@ pub struct Args {
     /// Replace a value of the file, such as `--set load.rate=100/s`; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
-    /// Go on with the searches of an earlier run of the same files: its trials count, and are not made again.
+    /// Go on with the search, or the trials of faults, of an earlier run of the same files: its trials count, and are not made again.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -53,13 +52,10 @@ pub fn run(args: Args) -> Result<Ending, Failure> {
     let loaded = load(&args.path, &args.overrides)?;
     let earlier = match &args.resume {
         Some(dir) => plimsoll_lab::load_trials(dir, &loaded)?,
-        None => Earlier::new(),
+        None => Earlier::default(),
     };
     go_on(&loaded, &args.common, earlier)
 }
-
-/// Trials of an earlier run, by arm.
-type Earlier = BTreeMap<String, Vec<TrialRow>>;
 
 /// Loads an experiment file from disk and environment.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
@@ -77,7 +73,7 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, Failure> {
 
 /// Runs a loaded experiment, shows it while it runs, and prints its summary.
 pub fn experiment(experiment: &Experiment, common: &Common) -> Result<Ending, Failure> {
-    go_on(experiment, common, Earlier::new())
+    go_on(experiment, common, Earlier::default())
 }
 
 fn go_on(experiment: &Experiment, common: &Common, earlier: Earlier) -> Result<Ending, Failure> {

@@ -7,15 +7,17 @@ use super::{
 use crate::error::LabError;
 use crate::undo::{Line, undo_open};
 use indexmap::IndexMap;
-use plimsoll_experiment::Experiment;
+use plimsoll_experiment::{Experiment, Method};
 use plimsoll_files::{Limit, read_text};
 use plimsoll_report::availability::{self, read_trial};
-use plimsoll_report::record::{FaultTrial, Manifest, MethodName, Summary, TrialRow};
+use plimsoll_report::record::{
+    FaultTrial, Manifest, MethodName, SingleExchange, Summary, TrialRow,
+};
 use plimsoll_report::view::{ArmTimes, RunView};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Everything of the run in `dir` that a renderer needs.
 ///
@@ -90,14 +92,32 @@ pub fn heal(dir: &Path) -> Result<Vec<String>, LabError> {
     undo_open(lines).map_err(|failed| LabError::Environment(failed.join("; ")))
 }
 
-/// The trials of an earlier run of this experiment, by arm: what its searches go on from.
+/// Trials of an earlier run, which are not made again.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier {
+    /// Those of searches, by arm.
+    pub searches: BTreeMap<String, Vec<TrialRow>>,
+    /// Those of faults.
+    pub faults: Vec<FaultTrial>,
+    /// The directory of that run.
+    dir: PathBuf,
+}
+
+impl Earlier {
+    /// What became of every arrival of a trial of a fault.
+    ///
+    /// # Errors
+    /// [`LabError::Input`] when it is not there or damaged.
+    pub fn exchanges(&self, trial: &FaultTrial) -> Result<Vec<SingleExchange>, LabError> {
+        exchanges::read(&exchanges::path(&self.dir, trial.number))
+    }
+}
+
+/// The trials of an earlier run of this experiment: what this one goes on from.
 ///
 /// # Errors
 /// [`LabError::Input`] when the directory is not that of a run of the same files with the same values set, or has no trials.
-pub fn trials(
-    dir: &Path,
-    experiment: &Experiment,
-) -> Result<BTreeMap<String, Vec<TrialRow>>, LabError> {
+pub fn trials(dir: &Path, experiment: &Experiment) -> Result<Earlier, LabError> {
     let manifest: Manifest = json(&dir.join(MANIFEST))?;
     if manifest.inputs != experiment.inputs {
         return Err(LabError::Input(format!(
@@ -112,11 +132,19 @@ pub fn trials(
             dir.display()
         )));
     }
-    let mut by_arm: BTreeMap<String, Vec<TrialRow>> = BTreeMap::new();
-    for row in rows::<TrialRow>(&path)? {
-        by_arm.entry(row.arm.clone()).or_default().push(row);
+    let mut earlier = Earlier {
+        dir: dir.to_owned(),
+        ..Earlier::default()
+    };
+    if matches!(experiment.method, Method::Availability(_)) {
+        earlier.faults = rows(&path)?;
+        return Ok(earlier);
     }
-    Ok(by_arm)
+    for row in rows::<TrialRow>(&path)? {
+        let of_arm = earlier.searches.entry(row.arm.clone()).or_default();
+        of_arm.push(row);
+    }
+    Ok(earlier)
 }
 
 /// Of a search those of the trial that stands for the arm; of levels none, for they are not of one thing.

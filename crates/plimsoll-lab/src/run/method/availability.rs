@@ -44,9 +44,19 @@ pub(super) async fn run(
     say_ahead(session, availability, trials)?;
     let planned = all(availability, experiment, trials);
     let mut outlook = Outlook::of(planned.iter().map(|one| Some(one.usual_s(availability))));
-    let mut number = 0;
+    let mut earlier = take_over(session, availability)?;
+    let mut number = earlier.iter().map(|trial| trial.number).max().unwrap_or(0);
+    earlier.retain(FaultTrial::counts);
     for round in 1..=trials {
         for one in order(&planned, session.seed, round) {
+            let arm = &experiment.arms[one.arm].name;
+            let row = one.name(availability);
+            let is_it = |of: &FaultTrial| of.round == round && of.arm == *arm && of.fault == row;
+            if let Some(place) = earlier.iter().position(is_it) {
+                earlier.swap_remove(place);
+                outlook.leave_out(one.usual_s(availability));
+                continue;
+            }
             for again in 1..=TRIES {
                 number += 1;
                 let place = Place {
@@ -65,6 +75,35 @@ pub(super) async fn run(
         }
     }
     Ok(Ending::Complete)
+}
+
+/// Takes the trials over of the run that this one goes on from.
+fn take_over(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+) -> Result<Vec<FaultTrial>, LabError> {
+    let experiment = session.experiment;
+    let earlier = std::mem::take(&mut session.earlier);
+    for row in &earlier.faults {
+        let Some(arm) = experiment.arm(&row.arm) else {
+            continue;
+        };
+        let exchanges = earlier.exchanges(row)?;
+        session.recorder.fault_trial(row, &exchanges)?;
+        let settings = availability.settings(arm, &experiment.faults);
+        let summary = read_trial(&settings, row, &exchanges);
+        let trials = session.trials.entry(row.arm.clone()).or_default();
+        trials.push((row.clone(), summary));
+    }
+    if !earlier.faults.is_empty() {
+        let taken = format!(
+            "goes on from {} trials of an earlier run, whose loads are not among the figures of this one's",
+            earlier.faults.len()
+        );
+        session.recorder.event(EventKind::Warning, &taken)?;
+        session.recorder.tell(Progress::Note(taken));
+    }
+    Ok(earlier.faults)
 }
 
 /// Says what the budget allows before the first trial.
@@ -127,7 +166,7 @@ async fn trial(
         moment(session, availability, place),
     );
     let settings = availability.settings(arm, &experiment.faults);
-    let what = one.row(availability).map_or(SHAM, |row| &row.name);
+    let what = one.name(availability);
     let label = format!("round {} of {}, {what}", place.round, place.of);
     let ahead = outlook.begin(Some(one.usual_s(availability)), session.recorder.now());
     let block = Block {

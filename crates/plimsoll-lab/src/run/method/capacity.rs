@@ -39,7 +39,11 @@ pub(super) async fn run(
         if session.start_missing().await? == Ending::Interrupted {
             return Ok(Ending::Interrupted);
         }
-        let rows = session.earlier.remove(&arm.name).unwrap_or_default();
+        let rows = session
+            .earlier
+            .searches
+            .remove(&arm.name)
+            .unwrap_or_default();
         let (held, free): (Vec<TrialRow>, Vec<TrialRow>) = rows
             .into_iter()
             .partition(|row| row.held_to_cores.is_some());

@@ -39,6 +39,12 @@ impl Outlook {
         self.left_s = self.left_s.map(|left_s| left_s + length);
     }
 
+    /// One of this length is not run.
+    pub(super) fn leave_out(&mut self, length: f64) {
+        self.left = (self.left - 1.0).max(0.0);
+        self.left_s = self.left_s.map(|left_s| (left_s - length).max(0.0));
+    }
+
     /// Time ahead when a load of this length begins at `now`.
     pub(super) fn begin(&mut self, length: Option<f64>, now: f64) -> Ahead {
         let began = *self.began.get_or_insert(now);

@@ -77,6 +77,11 @@ impl Ahead {
         availability.rows.get(self.row?)
     }
 
+    /// The name of its row; that of shams is [`SHAM`].
+    pub(super) fn name(self, availability: &Availability) -> &str {
+        self.row(availability).map_or(SHAM, |row| &row.name)
+    }
+
     /// Seconds that it takes where callers recover at once.
     pub(super) fn usual_s(self, availability: &Availability) -> f64 {
         availability.usual(self.lasts).as_secs_f64()

@@ -1,0 +1,146 @@
+//! Outages: trials of faults are made, recorded, gone on from, and read again from their record alone.
+
+use crate::processes::wait_until_nothing_runs;
+use crate::program::Workspace;
+use serde_json::Value;
+
+/// A mock that is killed for 600 ms: nothing answers meanwhile, and until it has started again.
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write(
+        "outage.yaml",
+        "version: 1
+name: outage
+components: { app: { mock: {} } }
+scenario: [{ get: /json/valid }]
+load: { rate: 100/s, target: app }
+faults: { crash: { kill: app, for: 600ms } }
+method:
+  availability:
+    faults: { the application: { fault: crash, per_year: 2 } }
+    trials: 5
+    deadline: 300ms
+    settle: 300ms
+    phase: 100ms
+    abort: 20s
+    repair: 30m
+thresholds: [{ metric: availability.faults.the application.outage.max, below: 20s }]
+",
+    );
+    workspace
+}
+
+fn rows(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
+/// What a record says, whether it was interrupted or not.
+#[test]
+fn outages_are_recorded_gone_on_from_and_read_again() {
+    let workspace = workspace();
+    let args = [
+        "run",
+        "outage.yaml",
+        "--out",
+        "begun",
+        "--no-ui",
+        "--seed",
+        "7",
+    ];
+    workspace
+        .run_until(&args, |line| line.starts_with("round 2 of 5"))
+        .ended_with(130);
+    wait_until_nothing_runs(&workspace);
+    let before = workspace.read("begun/trials.jsonl");
+    assert!(!before.is_empty());
+    let arm = &workspace.json("begun/summary.json")["arms"]["main"];
+    assert!(arm["availability"]["faults"].is_array(), "{arm}");
+
+    let again = ["run", "outage.yaml", "--resume", "begun", "--out", "run"];
+    let finished = workspace.run(&[&again[..], &["--no-ui", "--seed", "7"]].concat());
+    // Whether enough trials stand is the machine's doing.
+    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
+    wait_until_nothing_runs(&workspace);
+    let trials = workspace.read("run/trials.jsonl");
+    assert!(trials.starts_with(&before));
+    let trials = rows(&trials);
+    let numbers: Vec<u64> = trials
+        .iter()
+        .map(|row| row["number"].as_u64().unwrap())
+        .collect();
+    assert!(
+        numbers.iter().copied().eq(1..=numbers.len() as u64),
+        "{numbers:?}"
+    );
+    let of = |name: &str| trials.iter().filter(|row| row["fault"] == name).count();
+    assert!(of("the application") >= 5 && of("sham") >= 5, "{numbers:?}");
+    for row in &trials {
+        let file = format!("run/trials/{}.jsonl.gz", row["number"]);
+        assert!(workspace.path().join(file).exists(), "{row}");
+        assert!(row["control"]["exchanges"].as_u64() > Some(100), "{row}");
+    }
+
+    let summary = workspace.json("run/summary.json");
+    let found = &summary["arms"]["main"]["availability"];
+    assert_eq!(found["trials"].as_array().unwrap().len(), trials.len());
+    for trial in found["trials"].as_array().unwrap() {
+        let high = trial["outage"]["high_s"].as_f64().unwrap();
+        match trial["fault"].as_str() {
+            // It was dead for 600 ms at least, which a start lengthens.
+            Some("the application") => assert!((0.5..20.0).contains(&high), "{trial}"),
+            _ if trial["void"] == serde_json::json!([]) => assert!(high < 0.3, "{trial}"),
+            _ => {}
+        }
+    }
+    // Byte for byte from trials.jsonl and the exchanges: what the summary says of them is not asked.
+    let mut forged = summary.clone();
+    forged["arms"]["main"]["availability"]["faults"] = serde_json::json!([]);
+    forged["arms"]["main"]["availability"]["annual"] = Value::Null;
+    workspace.write("run/summary.json", &forged.to_string());
+    let read = workspace.run(&["report", "run", "--format", "json"]);
+    let read: Value = serde_json::from_str(&read.stdout).unwrap();
+    assert_eq!(read, summary);
+}
+
+/// Who leads is asked before each trial, and an answer that is no candidate ends the run.
+#[test]
+fn victims_are_chosen_by_their_role() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "roles.yaml",
+        "version: 1
+name: roles
+components: { app: { mock: {} }, a: { mock: {} }, b: { mock: {} } }
+scenario: [{ get: /json/valid }]
+load: { rate: 100/s, target: app }
+faults: { pause: { freeze: a, for: 200ms } }
+method:
+  availability:
+    faults: { db: { fault: pause, among: [a, b], role: follower, leader: { command: [cat, leader] } } }
+    trials: 5
+    settle: 200ms
+    phase: 100ms
+",
+    );
+    workspace.write("leader", "b\n");
+    let args = ["run", "roles.yaml", "--out", "run", "--no-ui"];
+    let seen = |line: &str| line.starts_with("round 2 of 5");
+    let _ = workspace.run_until(&args, seen);
+    let trials = rows(&workspace.read("run/trials.jsonl"));
+    let mut victims = trials.iter().filter(|row| row["fault"] == "db");
+    let victim = victims.next().unwrap();
+    assert_eq!(
+        (&victim["victim"], &victim["role"]),
+        (&"a".into(), &"follower".into())
+    );
+
+    workspace.write("leader", "nobody\n");
+    let args = ["run", "roles.yaml", "--out", "second", "--no-ui"];
+    let finished = workspace.run(&args).ended_with(5);
+    assert!(
+        finished.stderr.contains("who leads is not known"),
+        "{finished:?}"
+    );
+    wait_until_nothing_runs(&workspace);
+}
