@@ -76,6 +76,12 @@ impl Burst {
         (low, length)
     }
 
+    /// Up to when its outage may have lasted: half of what is unknown of its length lies behind its last failure.
+    pub(super) fn may_last_until(&self, answers: &[Answer], ended: f64) -> f64 {
+        let (low, length) = self.length(answers, ended);
+        answers[self.last()].at + (length.high - low) / 2.0
+    }
+
     fn starts(&self, answers: &[Answer]) -> Vec<f64> {
         self.failures
             .iter()

@@ -8,7 +8,7 @@ use crate::statistics::{
     CONFIDENCE, Pivot, Sample, bounded_by_largest_of, clopper_pearson, left_open_by,
     median_interval,
 };
-use plimsoll_base::units::format_number;
+use plimsoll_base::units::{format_number, format_seconds};
 
 /// What 99.99 % leaves in 30 days, in seconds.
 const BUDGET_S: f64 = 259.2;
@@ -224,6 +224,23 @@ fn sentences(found: &FaultOutages) -> Vec<String> {
             percent((3.0 / f64::from(n)).min(1.0))
         ));
     }
+    said.extend(
+        found
+            .budget_share
+            .filter(|share| *share > 0.0)
+            .map(|share| {
+                format!(
+                    "one uses {} of what 99.99 % leaves in 30 days, in the mean",
+                    percent(share)
+                )
+            }),
+    );
+    said.extend(found.retried_lost_s.map(|lost| {
+        format!(
+            "a client that tries again would lose {} in the mean: an estimate from the same record, in which nobody did",
+            format_seconds(lost)
+        )
+    }));
     if found.reached_into_heal > 0 {
         said.push(format!(
             "`for` was too short in {} of {n} trials: the fault was healed before callers had recovered from it, so these outages say how long it was there",

@@ -53,7 +53,8 @@ pub fn read_trial(
         failed_over_s: recovery.failed_over.map(relative),
         recovered_s: recovery.recovered.map(relative),
         ended_s: relative(trial.ended),
-        reaches_into_heal: (fault.iter()).any(|burst| burst.last_end(&answers) > trial.heal_begun),
+        reaches_into_heal: (fault.iter())
+            .any(|burst| burst.may_last_until(&answers, trial.ended) >= trial.heal_begun),
         unhealthy_before: (answers.iter()).any(|one| one.is_failed() && one.end < trial.injected),
         failed_failover: recovery.is_failed,
         below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,

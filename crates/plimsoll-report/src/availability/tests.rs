@@ -253,6 +253,14 @@ fn whose_a_burst_is() {
     });
     assert!(into.reaches_into_heal && !into.heal_outage.is_any());
     close(into.outage.lost_s, 0.5);
+    // What hung when the service was back fails while it is healed, but came before: callers had recovered.
+    let silent = |at: f64| {
+        (6.5..7.8)
+            .contains(&at)
+            .then_some((OutcomeClass::TimedOut, 1_000_000))
+    };
+    let hung = read(silent);
+    assert!(!hung.reaches_into_heal && hung.outage.failed == 130);
     let apart = read(
         |at| match (2.0..2.5).contains(&at) || (4.0..4.2).contains(&at) {
             true => RESET,
