@@ -13,7 +13,7 @@ use plimsoll_base::units::{format_number, format_seconds};
 /// The figures of a year of these faults.
 #[must_use]
 pub fn annual(settings: &AvailabilitySettings, faults: &[FaultInputs], seed: u64) -> Annual {
-    // What is not repaired has failed for `abort` at least.
+    // Callers who had not recovered after `abort` lost that much at least.
     let repair_s = settings.repair_s.unwrap_or(settings.abort_s);
     let found = expected(faults, repair_s, seed);
     let by_fault = faults.iter().zip(&found.by_fault);

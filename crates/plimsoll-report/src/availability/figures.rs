@@ -10,7 +10,7 @@ use crate::statistics::{
 };
 use plimsoll_base::units::{format_number, format_seconds};
 
-/// What 99.99 % leaves in 30 days, in seconds.
+/// Seconds that 99.99 % leaves in 30 days.
 const BUDGET_S: f64 = 259.2;
 
 /// The trials of one table.

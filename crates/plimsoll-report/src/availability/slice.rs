@@ -1,7 +1,7 @@
 //! The part of all arrivals that a partial outage hits: how far the outage may reach beyond its first and last failure.
 //!
 //! Good answers between failures are of callers whom the fault does not hit, and so are those right before and after: they bound nothing.
-//! What does are the arrivals of those who are hit, and of these only failures are known. If arrivals that are hit come at random, `k` of them
+//! Arrivals of those who are hit do, and of these only failures are known. If arrivals that are hit come at random, `k` of them
 //! lie uniformly within the outage, and their range is to its length as Beta(k − 1, 2) (David and Nagaraja, *Order Statistics*, 2003, §2.3):
 //! `range / quantile` bounds the length whatever the share is. Where accounts are dealt in turn they come evenly, and no gap is much longer
 //! than another: then the outage ends within one such gap of either failure.

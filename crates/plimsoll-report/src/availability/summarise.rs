@@ -132,7 +132,7 @@ fn sham(trials: &[TrialSummary]) -> ShamSummary {
     }
 }
 
-/// What shams say of the figures of faults, where it is something.
+/// A sentence on the shams, unless all was well in them.
 fn of_shams(sham: ShamSummary) -> Option<String> {
     match sham {
         ShamSummary { trials: 0, .. } => Some(

@@ -93,7 +93,7 @@ fn slots(rate: f64, outages: &[(f64, f64)], hit: Hit, draw: &mut Draw) -> Vec<Si
     exchanges.collect()
 }
 
-/// What a cell of the table found over its runs.
+/// Results of one cell over its trials.
 #[derive(Debug, Default)]
 struct Cell {
     told: f64,
@@ -253,7 +253,7 @@ fn whose_a_burst_is() {
     });
     assert!(into.reaches_into_heal && !into.heal_outage.is_any());
     close(into.outage.lost_s, 0.5);
-    // What hung when the service was back fails while it is healed, but came before: callers had recovered.
+    // Exchanges that hung when the service was back fail while it is healed, but came before: callers had recovered.
     let silent = |at: f64| {
         (6.5..7.8)
             .contains(&at)

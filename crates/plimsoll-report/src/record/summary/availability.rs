@@ -72,7 +72,7 @@ pub struct FaultOutages {
     pub budget_share: Option<f64>,
     /// Lost-request seconds of a client that tries again, in the mean, as an estimate; `null` where it was not asked.
     pub retried_lost_s: Option<f64>,
-    /// What these trials allow to say, each a sentence.
+    /// Conclusions that these trials allow, each a sentence.
     pub sentences: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ pub struct VoidTrial {
 pub struct Annual {
     /// Expected of a year, with what the trials leave open.
     pub expected: ExpectedYear,
-    /// What years would bring, by chance.
+    /// Years as chance would have them.
     pub year: Year,
     /// The figure that `Σ median outage · servers · impact · rate` gives, for comparison: it knows no failed failover and no interval.
     pub lerna: ProductFormula,
@@ -183,7 +183,7 @@ pub struct Annual {
     pub trials_needed: Option<TrialsNeeded>,
     /// Expected seconds with each input at the ends of its interval and all others at their estimates, the widest first.
     pub tornado: Vec<TornadoBar>,
-    /// What these figures rest on, each a sentence.
+    /// Foundations of these figures, each a sentence.
     pub sentences: Vec<String>,
 }
 
@@ -196,7 +196,7 @@ pub struct ExpectedYear {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// The same as a share of the year in service: `1 − value/year`.
+    /// The estimate as a share of the year in service: `1 − value/year`.
     pub availability: f64,
     /// The share in service at the upper end: so much can be claimed.
     pub availability_low: f64,

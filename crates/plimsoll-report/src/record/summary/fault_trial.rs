@@ -97,7 +97,7 @@ impl TrialOutage {
     }
 }
 
-/// What a client would see that tries again.
+/// Outage of a client that tries again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RetriedOutage {
     /// Arrivals that would fail nevertheless.
