@@ -1,4 +1,4 @@
-//! What became of one arrival, for those who keep every single one beside the histograms.
+//! The fate of one arrival, for those who keep every single one beside the histograms.
 
 use crate::outcome_class::OutcomeClass;
 use crate::reason::Reason;

@@ -23,8 +23,6 @@ pub use probe::{
 
 use plimsoll_base::document::{Entries, Path as Pointer};
 
-use super::topology::{CLIENT, Network};
-
 use super::loader::Loader;
 use super::name::refuse_name;
 use super::wire::ComponentWire;
@@ -58,21 +56,6 @@ impl Component {
 
 /// The component that the control load of `availability` goes to: nobody breaks it, and it is where the generator is.
 pub const CONTROL: &str = "plimsoll-control";
-
-/// The target of the control load.
-pub(super) fn control(network: Option<&Network>) -> Component {
-    Component {
-        name: CONTROL.to_owned(),
-        kind: ComponentKind::Mock(Mock {
-            shards: Some(1),
-            ..Mock::default()
-        }),
-        placement: Placement {
-            host: network.map(|_| CLIENT.to_owned()),
-            ..Placement::default()
-        },
-    }
-}
 
 pub(super) fn convert_all(
     loader: &mut Loader<'_>,

@@ -139,7 +139,7 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         wire.thresholds.as_deref().unwrap_or_default(),
         &scope,
     );
-    with_control(Experiment {
+    trials::with_control(Experiment {
         name: wire.name,
         description: wire.description,
         directory: directory_of(&file),
@@ -158,17 +158,6 @@ fn convert(loader: &mut Loader<'_>, wire: ExperimentWire, file: PathBuf) -> Expe
         inputs: loader.inputs(),
         secrets: loader.secrets(),
     })
-}
-
-/// Trials have a control load, which needs a target of its own.
-fn with_control(mut experiment: Experiment) -> Experiment {
-    if matches!(experiment.method, Method::Availability(_)) {
-        experiment.start_order.push(experiment.components.len());
-        experiment.needs.push(Vec::new());
-        let control = component::control(experiment.network.as_ref());
-        experiment.components.push(control);
-    }
-    experiment
 }
 
 /// The name goes into the run directory's.

@@ -20,7 +20,6 @@ mod method;
 mod name;
 mod report;
 mod scenario;
-mod schema;
 mod secret;
 mod surroundings;
 mod target;
@@ -46,13 +45,13 @@ pub use method::{
 };
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
-pub use schema::schema;
 pub use secret::{Secret, sha256_hex};
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use target::TargetRef;
 pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};
 pub use topology::Link;
 pub use topology::{CLIENT, Network};
+pub use wire::schema::schema;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

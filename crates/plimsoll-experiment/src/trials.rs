@@ -2,11 +2,13 @@
 //! definitions they are read.
 
 mod check;
+mod control;
 mod length;
 #[cfg(test)]
 mod tests;
 
 pub(super) use check::{check, prepare};
+pub(super) use control::with_control;
 
 use plimsoll_load::plan::{Load, Profile};
 use plimsoll_report::record::{AvailabilitySettings, FaultFacts, Retries};

@@ -12,6 +12,7 @@ mod network;
 mod probe;
 mod report;
 mod scenario;
+pub(crate) mod schema;
 mod span;
 
 pub use availability::{

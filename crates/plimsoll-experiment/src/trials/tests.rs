@@ -172,33 +172,31 @@ fn loads_and_faults_under_which_trials_say_nothing_are_refused() {
         "{ faults: { app: { fault: crash }, net: { fault: silent, among: [a, b] } } }",
         "a `link` fault is of one thing",
     );
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_refused() {
+    let check = |load: &str, availability: &str, expected: &str| {
+        let refused = load_of(load, FAULTS, availability).unwrap_err();
+        assert!(refused.contains(expected), "{refused}");
+    };
+    let rate = "{ rate: 150/s }";
+    let both = format!("{BOTH} }}");
+    let one = |row: &str| format!("{{ faults: {{ app: {row}, net: {{ fault: silent }} }} }}");
+    check(rate, &one("{ fault: crash, per_year: -1 }"), "is no rate");
     check(
         rate,
-        FAULTS,
-        &one("{ fault: crash, per_year: -1 }"),
-        "is no rate",
-    );
-    check(
-        rate,
-        FAULTS,
         &one("{ fault: crash, per_year: { counted: 2, in_years: 0 } }"),
         "is no time",
     );
     check(
         rate,
-        FAULTS,
         &format!("{BOTH}, deadline: 2m }}"),
         "is longer than `abort`",
     );
-    check(
-        rate,
-        FAULTS,
-        &both.replace("trials: 10", "trials: 3"),
-        "3` trials",
-    );
+    check(rate, &both.replace("trials: 10", "trials: 3"), "3` trials");
     check(
         "{ rate: 150/s }\nthresholds: [{ metric: availability.faults.ap.outage.p95, below: 1s }]",
-        FAULTS,
         &both,
         "is of no fault that is tried: did you mean `app`?",
     );

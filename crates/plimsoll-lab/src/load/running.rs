@@ -99,7 +99,7 @@ pub(super) struct RunningLoad {
     keeping: Keeping,
     /// Every second, if they are to be kept.
     seconds: Vec<LoadRow>,
-    /// What it is beyond a load, where it is a trial.
+    /// Its watch, where it is a trial.
     pub(super) trial: Option<TrialWatch>,
 }
 

@@ -16,7 +16,7 @@ pub struct TrialSpec<'a> {
 /// Record of a trial that is over. Moments are in seconds since its load began.
 #[derive(Debug, Default)]
 pub struct TrialRecord {
-    /// What became of every arrival, in the order of their intended starts.
+    /// The fate of every arrival, in the order of their intended starts.
     pub exchanges: Vec<SingleExchange>,
     /// Seconds since the run began to the start of the load.
     pub start: f64,

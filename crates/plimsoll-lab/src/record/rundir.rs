@@ -39,7 +39,7 @@ const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
 /// The trials of searches or of faults: there is such a file where there was one.
 const TRIALS: &str = "trials.jsonl";
-/// What became of every arrival, by trial.
+/// The fates of arrivals, by trial.
 const EXCHANGES: &str = "trials";
 /// The loads under delays: there is such a file where there was one.
 const DELAYS: &str = "delays.jsonl";

@@ -35,7 +35,7 @@ impl Shim {
 /// A command with its substitutions made.
 ///
 /// # Errors
-/// What has no value, in words.
+/// In words, which of its substitutions has no value.
 pub(crate) fn command(topology: &mut Topology<'_>, arguments: &[Template]) -> Result<Undo, String> {
     let directory = topology.directory();
     let (values, addresses) = topology.values();

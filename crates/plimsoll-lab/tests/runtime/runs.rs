@@ -1,10 +1,9 @@
 //! Runs, and what they leave behind.
 
 use plimsoll_experiment::{Disk, Experiment};
-use plimsoll_lab::{ErrorKind, LabError, Progress, RunOptions, RunOutcome, load_run};
+use plimsoll_lab::{Earlier, ErrorKind, LabError, Progress, RunOptions, RunOutcome, load_run};
 use plimsoll_report::record::{EventKind, RunState, SeriesRow, VerdictResult};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
@@ -345,7 +344,7 @@ impl Run {
             surroundings: &surroundings,
             warnings: &[],
             totals: None,
-            earlier: BTreeMap::new(),
+            earlier: Earlier::default(),
         };
         let told = RefCell::new(Vec::new());
         let mut progress = |progress: Progress| {

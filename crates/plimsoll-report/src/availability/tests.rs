@@ -87,6 +87,7 @@ fn slots(rate: f64, outages: &[(f64, f64)], hit: Hit, draw: &mut Draw) -> Vec<Si
                 false => OutcomeClass::Passed,
             },
             status: None,
+            reason: None,
             step: 0,
         }
     });
@@ -170,6 +171,7 @@ fn even(changed: impl Fn(f64) -> Option<(OutcomeClass, u64)>) -> Vec<SingleExcha
             response_us,
             class,
             status: None,
+            reason: None,
             step: 0,
         }
     });

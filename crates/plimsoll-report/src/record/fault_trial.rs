@@ -49,7 +49,7 @@ pub struct FaultFacts {
     pub fault: String,
     /// Its kind: `kill`, `freeze`, …
     pub kind: String,
-    /// What it breaks: a component, link or host, or those of which one is chosen for each trial; `null` where it is none of them.
+    /// The thing that it breaks: a component, link or host, or those of which one is chosen for each trial; `null` where it is none of them.
     pub target: Option<String>,
     /// How many there are that may have it.
     pub servers: u32,

@@ -35,7 +35,6 @@ fn rows(text: &str) -> Vec<Value> {
     lines.collect::<Result<_, _>>().unwrap()
 }
 
-/// What a record says, whether it was interrupted or not.
 #[test]
 fn outages_are_recorded_gone_on_from_and_read_again() {
     let workspace = workspace();

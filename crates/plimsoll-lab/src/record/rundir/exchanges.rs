@@ -1,4 +1,4 @@
-//! What became of every arrival of a trial: `trials/<number>.jsonl.gz`, a line of JSON for each.
+//! The fate of every arrival of a trial: `trials/<number>.jsonl.gz`, a line of JSON for each.
 
 use super::EXCHANGES;
 use crate::error::LabError;

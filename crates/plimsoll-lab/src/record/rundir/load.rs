@@ -104,7 +104,7 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// What became of every arrival of a trial of a fault.
+    /// The fate of every arrival of a trial of a fault.
     ///
     /// # Errors
     /// [`LabError::Input`] when it is not there or damaged.

@@ -3,7 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::wire::ExperimentWire;
+use super::ExperimentWire;
 
 /// The JSON Schema (draft 2020-12) of the experiment file. It describes shapes; what values mean together is checked on loading.
 #[must_use]
