@@ -5,9 +5,11 @@ deaf                  keeps its certificate, whatever it is told
 busy                  a thread works a tenth of the time
 hungry                a thread takes ever more memory while its group's is limited
 shared                somebody else may listen at its port, too
+left                  leaves the control groups of a run before it listens
 """
 
 import http.server
+import os
 import signal
 import socket
 import ssl
@@ -56,11 +58,32 @@ def limit_file():
     return unified
 
 
+def leave():
+    """Leaves the groups of a run for the next above that take it."""
+    for line in open("/proc/self/cgroup").readlines():
+        _, controllers, path = line.rstrip().split(":", 2)
+        above, name = os.path.split(path)
+        if not name.startswith("plimsoll-"):
+            continue
+        hierarchy = controllers.removeprefix("name=") or "unified"
+        mounts = [f"/sys/fs/cgroup/{hierarchy}", "/sys/fs/cgroup"]
+        mount = next(mount for mount in mounts if os.path.exists(f"{mount}{path}"))
+        while True:
+            try:
+                with open(f"{mount}{above}/cgroup.procs", "w") as processes:
+                    processes.write(str(os.getpid()))
+                break
+            except OSError:
+                if above == "/":
+                    raise
+                above = os.path.dirname(above)
+
+
 def hungry():
     """While that group is limited, whether it is still in it or not, four mebibytes more each 2 ms, up to 256."""
-    kept, file = [], limit_file()
+    kept = []
     while True:
-        limit = open(file).read().strip()
+        limit = open(limited_by).read().strip()
         if limit == "max" or int(limit) > 1 << 40:
             kept.clear()
         elif len(kept) < 64:
@@ -68,6 +91,9 @@ def hungry():
         time.sleep(0.002)
 
 
+limited_by = limit_file() if "hungry" in words else None
+if "left" in words:
+    leave()
 for work in (busy, hungry):
     if work.__name__ in words:
         threading.Thread(target=work, daemon=True).start()

@@ -1,6 +1,8 @@
 //! Kinds of faults, each proved and healed; and with its mechanism disabled behind its back, never proved.
 //!
 //! A run has one kind, several times one after the other; a few runs go side by side at low rates. A new kind is its row in [`KINDS`].
+//! A component that outlives its kill is ended as the next is started in its place, which may find no group to be in: so such a run has one
+//! fault.
 
 mod kinds;
 mod sabotage;
@@ -60,23 +62,50 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (rounds, times) = bench.pick((4, 5), (1, 1));
     let files = bench.directory()?;
     Authority::equip(&files, &["localhost", "127.0.0.1"])?;
-    let mut cases: Vec<Case> = KINDS.iter().flat_map(Case::of).collect();
+    let cases = KINDS.iter().flat_map(Case::of);
+    let (once, mut often): (Vec<Case>, Vec<Case>) = cases.partition(Case::is_once_a_run);
     // Those that wait long wait side by side.
-    cases.sort_by_key(Case::takes);
+    often.sort_by_key(Case::takes);
     let mut bars = Vec::new();
-    for group in cases.chunks(TOGETHER) {
-        let mut tallies: Vec<Tally> = group.iter().map(|_| Tally::default()).collect();
-        let (done, seen) = bench.witnessed(|| {
-            (0..rounds).try_for_each(|_| together(bench, group, &files, times, &mut tallies))
-        });
-        done?;
-        for (case, tally) in group.iter().zip(tallies) {
-            let bar = case.bar(&tally).during(seen);
-            bench.progress(&format!("faults: {}: {}", bar.what, bar.measured));
-            bars.push(bar);
-        }
+    for group in often.chunks(TOGETHER) {
+        bars.extend(of_group(bench, group, &files, (rounds, times))?);
+    }
+    for case in once {
+        let copies = vec![case; TOGETHER.min(rounds * times)];
+        let rounds = rounds * times / copies.len();
+        bars.extend(of_group(bench, &copies, &files, (rounds, 1))?);
     }
     Ok(bars)
+}
+
+/// The bars of cases that go side by side in so many rounds, with so many faults in each run.
+fn of_group(
+    bench: &Bench,
+    group: &[Case],
+    files: &Path,
+    (rounds, times): (usize, usize),
+) -> Result<Vec<Bar>, Error> {
+    let mut tallies: Vec<Tally> = group.iter().map(|_| Tally::default()).collect();
+    let (done, seen) = bench.witnessed(|| {
+        (0..rounds).try_for_each(|_| together(bench, group, files, times, &mut tallies))
+    });
+    done?;
+    let mut found: Vec<(&Case, Tally)> = Vec::new();
+    for (case, tally) in group.iter().zip(tallies) {
+        match found
+            .iter_mut()
+            .find(|(known, _)| known.what() == case.what())
+        {
+            Some((_, sum)) => sum.merge(tally),
+            None => found.push((case, tally)),
+        }
+    }
+    let bars = found.into_iter().map(|(case, tally)| {
+        let bar = case.bar(&tally).during(seen);
+        bench.progress(&format!("faults: {}: {}", bar.what, bar.measured));
+        bar
+    });
+    Ok(bars.collect())
 }
 
 /// One run of each of these cases, side by side.
@@ -120,6 +149,12 @@ impl Case {
             Some(sabotage) => format!("{}, {}", self.kind.name, sabotage.about()),
             None => self.kind.name.to_owned(),
         }
+    }
+
+    /// Whether a run has one such fault alone.
+    fn is_once_a_run(&self) -> bool {
+        self.sabotage
+            .is_some_and(|sabotage| sabotage.spoils_the_next(self.kind))
     }
 
     /// From the beginning of one fault to that of the next.
@@ -222,6 +257,16 @@ fn copied(files: &Path, bench: &Bench) -> Result<PathBuf, Error> {
 }
 
 impl Tally {
+    fn merge(&mut self, other: Self) {
+        self.wanted += other.wanted;
+        self.proved += other.proved;
+        self.unproved += other.unproved;
+        self.healed += other.healed;
+        self.invalid += other.invalid;
+        self.runs += other.runs;
+        self.said.extend(other.said);
+    }
+
     fn add(&mut self, case: Case, outcome: &Outcome) {
         let faults = outcome.summary.pointer("/arms/main/faults");
         for fault in faults.and_then(Value::as_array).into_iter().flatten() {

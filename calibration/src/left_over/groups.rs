@@ -1,6 +1,5 @@
-//! Control groups that runs of the lab make, from outside: which there are, and how a process leaves them.
+//! Control groups that runs of the lab make, from outside.
 
-use rustix::process::Pid;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +22,5 @@ fn walk(directory: &Path, deep: usize, found: &mut Vec<PathBuf>) {
         } else if deep > 0 {
             walk(&entry.path(), deep - 1, found);
         }
-    }
-}
-
-/// Has a process leave the groups of its run for the next above that takes it.
-pub fn leave(pid: Pid) {
-    let number = pid.as_raw_nonzero().to_string();
-    let has_it = |group: &PathBuf| {
-        let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-        processes.lines().any(|line| line == number)
-    };
-    for group in of_runs().into_iter().filter(has_it) {
-        let above = group.ancestors().skip(1);
-        let mut above = above.take_while(|group| group.starts_with(MOUNTED));
-        above.any(|group| fs::write(group.join("cgroup.procs"), &number).is_ok());
     }
 }

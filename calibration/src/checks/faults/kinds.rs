@@ -141,6 +141,11 @@ impl Kind {
         self.words.contains(&"tls")
     }
 
+    /// Whether its heal is a new start.
+    pub(super) fn starts_anew(&self) -> bool {
+        self.fault.contains(r#""kill""#)
+    }
+
     /// Whom the load goes to.
     pub(super) fn target(&self) -> &'static str {
         match self.fault.contains("edge ->") {

@@ -1,7 +1,7 @@
 //! Ways to disable the mechanism of a fault behind its back, from outside or by what the component or the command is.
 
+use super::kinds::Kind;
 use crate::bench::Error;
-use crate::left_over::groups;
 use crate::target::fragile;
 use crate::{clock, process};
 use plimsoll_testbed::http::Request;
@@ -21,7 +21,7 @@ pub(super) enum Sabotage {
     Impostor,
     /// Whenever it stands still, it is told to go on.
     Thawed,
-    /// Its processes leave the control groups of the run; the lab looks for its effect for so long.
+    /// It leaves the control groups of the run before it answers, however often it is started; the lab looks for its effect for so long.
     Left(Duration),
     /// Somebody else, who echoes, takes the place of the proxy in the link.
     Bypassed,
@@ -64,11 +64,16 @@ impl Sabotage {
         }
     }
 
+    /// Whether a component that is started anew need not be disabled in this way as the one before it was.
+    pub(super) fn spoils_the_next(&self, kind: &Kind) -> bool {
+        matches!(self, Self::Left(_)) && kind.starts_anew()
+    }
+
     /// Whether somebody has to do it while the run goes on.
     pub(super) fn is_from_outside(&self) -> bool {
         match self {
-            Self::Impostor | Self::Thawed | Self::Left(_) | Self::Bypassed => true,
-            Self::Deaf | Self::Unloaded | Self::Undone => false,
+            Self::Impostor | Self::Thawed | Self::Bypassed => true,
+            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone => false,
         }
     }
 
@@ -77,6 +82,7 @@ impl Sabotage {
         let command = part["command"].as_array_mut();
         match (self, command) {
             (Self::Deaf, Some(command)) => command.push("deaf".into()),
+            (Self::Left(_), Some(command)) => command.push("left".into()),
             (Self::Unloaded, Some(command)) => {
                 let without = ["env", "-u", "LD_PRELOAD"].map(Value::from);
                 command.splice(0..0, without);
@@ -94,14 +100,10 @@ impl Sabotage {
             Self::Impostor => impostor(lab, over),
             Self::Bypassed => bypass(lab, over),
             Self::Thawed => {
-                each(lab, over, LOOK, thaw);
+                keep_going(lab, over);
                 Ok(())
             }
-            Self::Left(_) => {
-                each(lab, over, LOOK_WIDELY, groups::leave);
-                Ok(())
-            }
-            Self::Deaf | Self::Unloaded | Self::Undone => Ok(()),
+            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone => Ok(()),
         };
         if let Err(error) = kept {
             crate::say(&format!("calibration: {}: {error}", self.about()));
@@ -128,8 +130,8 @@ fn found<T>(over: &AtomicBool, mut look: impl FnMut() -> Option<T>) -> Result<T,
     Err(Error::Measured("it was never there".to_owned()))
 }
 
-/// Does something to each process of the component, again and again.
-fn each(lab: Pid, over: &AtomicBool, look: Duration, act: fn(Pid)) {
+/// Has each process of the component go on, again and again.
+fn keep_going(lab: Pid, over: &AtomicBool) {
     let mut known = Vec::new();
     let mut looked = clock::now();
     while !over.load(Ordering::Relaxed) {
@@ -138,9 +140,9 @@ fn each(lab: Pid, over: &AtomicBool, look: Duration, act: fn(Pid)) {
             looked = clock::now();
         }
         for (pid, _) in &known {
-            act(*pid);
+            thaw(*pid);
         }
-        clock::sleep(look);
+        clock::sleep(LOOK);
     }
 }
 
