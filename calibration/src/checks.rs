@@ -3,6 +3,7 @@
 mod added;
 mod adversarial_files;
 mod adversarial_mock;
+mod annual;
 mod capacity;
 mod causes;
 mod clean;
@@ -21,12 +22,14 @@ mod journal;
 mod left_behind;
 mod lognormal;
 mod memory;
+mod outages;
 mod peers;
 mod provocation;
 mod redis_away;
 mod reloads;
 mod robustness;
 mod same;
+mod sham;
 mod single_server;
 mod slopes;
 mod steady;
@@ -53,7 +56,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 41] = [
+pub static CHECKS: [Check; 44] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -92,6 +95,9 @@ pub static CHECKS: [Check; 41] = [
     gains::CHECK,
     same::CHECK,
     steady::CHECK,
+    outages::CHECK,
+    sham::CHECK,
+    annual::CHECK,
     added::CHECK,
     clean::CHECK,
     single_server::CHECK,

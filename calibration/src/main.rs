@@ -24,6 +24,7 @@ mod rounds;
 mod subject;
 mod table;
 mod target;
+mod trials;
 
 use bench::{Bench, Error, Form};
 use clap::Parser;
@@ -37,7 +38,7 @@ use plimsoll_testbed::{
 };
 use std::path::PathBuf;
 use std::process::ExitCode;
-use target::caller;
+use target::{caller, failing};
 
 /// Measure the measuring instrument, serially, and write a dated table.
 #[derive(Debug, Parser)]
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
     let served = match role.as_deref() {
         Some(subject::WORD) => Some((subject::WORD, subject::run(words))),
         Some(caller::WORD) => Some((caller::WORD, caller::run(words))),
+        Some(failing::WORD) => Some((failing::WORD, failing::run(words))),
         _ => None,
     };
     if let Some((word, served)) = served {

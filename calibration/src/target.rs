@@ -2,6 +2,7 @@
 //! connection, and ends when it is dropped.
 
 pub mod caller;
+pub mod failing;
 pub mod fragile;
 pub mod misbehaving;
 pub mod moody;

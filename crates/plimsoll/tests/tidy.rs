@@ -57,7 +57,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// Edges of the programs beside the crates.
 const BESIDE: &[(&str, &[&str])] = &[
     ("bench", &["report", "testbed"]),
-    ("calibration", &["base", "testbed"]),
+    ("calibration", &["base", "report", "testbed"]),
     ("testbed", &[]),
 ];
 
