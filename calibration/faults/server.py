@@ -1,6 +1,7 @@
 """A component that faults break: answers each request over HTTP with a Date, as `--` words after the port say.
 
 tls CERTIFICATE KEY   over TLS; reads its certificate anew on SIGHUP
+on HOST               listens there, and not at the loopback address
 deaf                  keeps its certificate, whatever it is told
 busy                  a thread works a tenth of the time
 hungry                a thread takes ever more memory while its group's is limited
@@ -97,7 +98,8 @@ if "left" in words:
 for work in (busy, hungry):
     if work.__name__ in words:
         threading.Thread(target=work, daemon=True).start()
-server = Server(("127.0.0.1", port), Handler)
+host = words[words.index("on") + 1] if "on" in words else "127.0.0.1"
+server = Server((host, port), Handler)
 if "tls" in words:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     files = words[words.index("tls") + 1 :][:2]

@@ -62,6 +62,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (rounds, times) = bench.pick((4, 5), (1, 1));
     let files = bench.directory()?;
     Authority::equip(&files, &["localhost", "127.0.0.1"])?;
+    Sabotage::equip(&files)?;
     let cases = KINDS.iter().flat_map(Case::of);
     let (once, mut often): (Vec<Case>, Vec<Case>) = cases.partition(Case::is_once_a_run);
     // Those that wait long wait side by side.
@@ -159,7 +160,8 @@ impl Case {
 
     /// From the beginning of one fault to that of the next.
     fn takes(&self) -> Duration {
-        LASTS + PAUSE + self.sabotage.map_or(Duration::ZERO, Sabotage::patience)
+        let heals = self.kind.heals_within();
+        LASTS + PAUSE + heals + self.sabotage.map_or(Duration::ZERO, Sabotage::patience)
     }
 
     /// Starts a run of it, and who disables its mechanism from outside until all is over.
@@ -176,7 +178,10 @@ impl Case {
         let times = u32::try_from(times).unwrap_or(u32::MAX);
         let duration = FIRST + self.takes() * times;
         let experiment = self.experiment(&files, times, duration)?;
-        let running = bench.start(&experiment, duration.as_secs_f64())?;
+        let wrapper = self.sabotage.map(|one| one.wrapper(&files));
+        let wrapper = wrapper.unwrap_or_default();
+        let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
+        let running = bench.start_under(&wrapper, &experiment, duration.as_secs_f64())?;
         if let Some(sabotage) = self.sabotage.filter(|one| one.is_from_outside()) {
             let root = running.pid();
             scope.spawn(move || sabotage.keep(root, over));
@@ -204,15 +209,17 @@ impl Case {
             load["connection_per"] = "exchange".into();
             load["tls"] = json!({ "ca": files.join("ca.pem") });
         }
-        Ok(json!({
+        let mut experiment = json!({
             "version": 1,
             "name": "faults",
-            "components": { "part": part, "edge": kinds::edge()? },
+            "components": { "part": part },
             "scenario": [{ "get": "/" }],
             "load": load,
             "arms": { "main": { "target": self.kind.target() } },
             "faults": faults,
-        }))
+        });
+        self.kind.surroundings(&mut experiment)?;
+        Ok(experiment)
     }
 
     fn bar(&self, tally: &Tally) -> Bar {

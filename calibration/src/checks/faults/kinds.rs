@@ -21,6 +21,13 @@ pub(super) struct Kind {
 /// The directory of certificates, in words and faults.
 const FILES: &str = "FILES";
 
+/// A word for a component on a host of its own, which has an address of its own.
+const ON: &str = "on";
+/// That host, and another.
+const HOSTS: [&str; 2] = ["one", "two"];
+/// How long hosts may take to find each other again: a question for an address that nobody answers is repeated after a second.
+const FOUND_WITHIN: Duration = Duration::from_secs(4);
+
 const TLS: &[&str] = &["tls", "FILES/server.pem", "FILES/server.key"];
 const LINK: &[Sabotage] = &[Sabotage::Bypassed];
 
@@ -34,7 +41,25 @@ const fn link(name: &'static str, fault: &'static str) -> Kind {
     }
 }
 
-pub(super) const KINDS: [Kind; 14] = [
+/// A fault of hosts, as JSON, of whose packets rules tell what becomes.
+const fn packets(name: &'static str, fault: &'static str) -> Kind {
+    Kind {
+        sabotages: &[Sabotage::Ruleless],
+        ..host(name, fault)
+    }
+}
+
+/// A fault of hosts, as JSON.
+const fn host(name: &'static str, fault: &'static str) -> Kind {
+    Kind {
+        name,
+        words: &[ON, "${self.host}"],
+        fault,
+        sabotages: &[],
+    }
+}
+
+pub(super) const KINDS: [Kind; 22] = [
     Kind {
         name: "kill",
         words: &["shared"],
@@ -103,6 +128,25 @@ pub(super) const KINDS: [Kind; 14] = [
             "heal": ["rm", "-f", "FILES/broken"], "healed": ["test", "!", "-e", "FILES/broken"] } }"#,
         sabotages: &[Sabotage::Undone],
     },
+    packets("partition", r#"{ "partition": ["client", "one"] }"#),
+    packets(
+        "partition, one way",
+        r#"{ "partition": ["client", "one"], "direction": "one_way" }"#,
+    ),
+    packets("blackhole", r#"{ "blackhole": ["client", "one"] }"#),
+    packets("rst", r#"{ "rst": ["client", "one"] }"#),
+    packets("loss", r#"{ "loss": ["client", "one"], "share": "20%" }"#),
+    host(
+        "dns",
+        r#"{ "dns": "one", "name": "two", "answer": "nxdomain" }"#,
+    ),
+    host("power_off", r#"{ "power_off": "one" }"#),
+    Kind {
+        name: "disk_full",
+        words: &[],
+        fault: r#"{ "disk_full": "part" }"#,
+        sabotages: &[],
+    },
     Kind {
         name: "nothing",
         words: &[],
@@ -112,7 +156,7 @@ pub(super) const KINDS: [Kind; 14] = [
 ];
 
 /// A component that calls the one that is broken.
-pub(super) fn edge() -> Result<Value, Error> {
+fn edge() -> Result<Value, Error> {
     let words = [
         "--work-ms=0",
         "--seed=1",
@@ -132,6 +176,12 @@ impl Kind {
         if !self.is_secure() {
             part["ready"] = json!({ "http": "/" });
         }
+        if self.is_of_hosts() {
+            part["host"] = HOSTS[0].into();
+        }
+        if self.fault.contains(r#""disk_full""#) {
+            part["disk"] = "1MiB".into();
+        }
         let fault = serde_json::from_str(&named(self.fault));
         (part, fault.unwrap_or(Value::Null))
     }
@@ -139,6 +189,29 @@ impl Kind {
     /// Whether the component that is broken speaks TLS.
     pub(super) fn is_secure(&self) -> bool {
         self.words.contains(&"tls")
+    }
+
+    /// Whether it is of hosts.
+    pub(super) fn is_of_hosts(&self) -> bool {
+        self.words.contains(&ON)
+    }
+
+    /// Hosts, and what runs beside the component that is broken.
+    pub(super) fn surroundings(&self, experiment: &mut Value) -> Result<(), Error> {
+        if self.is_of_hosts() {
+            experiment["network"] = json!({ "zones": { "a": [HOSTS[0]], "b": [HOSTS[1]] } });
+        } else {
+            experiment["components"]["edge"] = edge()?;
+        }
+        Ok(())
+    }
+
+    /// How long it takes to be healed beyond what others do.
+    pub(super) fn heals_within(&self) -> Duration {
+        match self.is_of_hosts() {
+            true => FOUND_WITHIN,
+            false => Duration::ZERO,
+        }
     }
 
     /// Whether its heal is a new start.

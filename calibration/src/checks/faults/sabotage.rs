@@ -11,6 +11,8 @@ use socket2::{Domain, Socket, Type};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -31,7 +33,12 @@ pub(super) enum Sabotage {
     Unloaded,
     /// The command of the fault ends well and has done nothing.
     Undone,
+    /// The program that makes rules for packets ends well and has made none.
+    Ruleless,
 }
+
+/// A program in the place of `nft`, in the directory of files.
+const IDLE: &str = "#!/bin/sh\nexec cat >/dev/null\n";
 
 /// How long a connection of somebody else's may take over its request.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -50,6 +57,7 @@ impl Sabotage {
             Self::Deaf => "which is deaf to the signal",
             Self::Unloaded => "without the library",
             Self::Undone => "whose command does nothing",
+            Self::Ruleless => "whose rules are not made",
         }
     }
 
@@ -57,7 +65,7 @@ impl Sabotage {
     pub(super) fn patience(&self) -> Duration {
         match self {
             Self::Impostor | Self::Bypassed => Duration::from_millis(500),
-            Self::Thawed => Duration::from_secs(2),
+            Self::Thawed | Self::Ruleless => Duration::from_secs(2),
             Self::Unloaded => Duration::from_secs(3),
             Self::Deaf | Self::Undone => Duration::from_secs(11),
             Self::Left(patience) => *patience,
@@ -73,7 +81,29 @@ impl Sabotage {
     pub(super) fn is_from_outside(&self) -> bool {
         match self {
             Self::Impostor | Self::Thawed | Self::Bypassed => true,
-            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone => false,
+            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone | Self::Ruleless => false,
+        }
+    }
+
+    /// Programs in the place of others, which it needs: in this directory.
+    pub(super) fn equip(files: &Path) -> Result<(), Error> {
+        let idle = files.join("nft");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::write(&idle, IDLE)
+            .and_then(|()| fs::set_permissions(&idle, executable))
+            .map_err(Error::when("writing a program"))
+    }
+
+    /// A program in front of the lab that has it find others than it looks for, with this directory of programs.
+    pub(super) fn wrapper(&self, files: &Path) -> Vec<String> {
+        match self {
+            Self::Ruleless => {
+                let found_first = r#"PATH="$0:$PATH"; exec "$@""#;
+                ["sh", "-c", found_first, &files.display().to_string()]
+                    .map(str::to_owned)
+                    .into()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -103,7 +133,7 @@ impl Sabotage {
                 keep_going(lab, over);
                 Ok(())
             }
-            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone => Ok(()),
+            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone | Self::Ruleless => Ok(()),
         };
         if let Err(error) = kept {
             crate::say(&format!("calibration: {}: {error}", self.about()));
