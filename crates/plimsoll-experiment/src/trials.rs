@@ -12,6 +12,7 @@ pub(super) use control::with_control;
 
 use plimsoll_load::plan::{Load, Profile};
 use plimsoll_report::record::{AvailabilitySettings, FaultFacts, Retries};
+use std::time::Duration;
 
 use super::arm::Arm;
 use super::fault::{Fault, FaultKind};
@@ -47,6 +48,7 @@ impl Availability {
             };
             (row.name.clone(), facts)
         };
+        let rows = tried(self, faults, arm).map(|(row, _)| row);
         AvailabilitySettings {
             rate_per_s: rate(arm).unwrap_or_default(),
             deadline_s: self.deadline.as_secs_f64(),
@@ -60,7 +62,7 @@ impl Availability {
                 times,
                 after_s: after.as_secs_f64(),
             }),
-            faults: self.rows.iter().map(facts).collect(),
+            faults: rows.map(facts).collect(),
         }
     }
 }
@@ -77,4 +79,24 @@ fn rate(arm: &Arm) -> Option<f64> {
         },
         Load::Closed { .. } => None,
     }
+}
+
+/// The rows that are tried in an arm, each with its fault.
+pub(super) fn tried<'a>(
+    availability: &'a Availability,
+    faults: &'a [Fault],
+    arm: &'a Arm,
+) -> impl Iterator<Item = (&'a Row, &'a Fault)> {
+    let rows = availability.rows.iter();
+    rows.filter_map(move |row| {
+        let mut faults = faults.iter();
+        let fault = faults.find(|fault| fault.name == row.fault && fault.is_of(&arm.name))?;
+        Some((row, fault))
+    })
+}
+
+/// The longest that an exchange of an arm may take.
+fn longest_timeout(arm: &Arm) -> Duration {
+    let of_steps = arm.steps.iter().filter_map(|step| step.exchange.timeout);
+    of_steps.fold(arm.settings.timeout, Duration::max)
 }

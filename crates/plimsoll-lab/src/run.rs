@@ -155,6 +155,7 @@ fn note_failure(session: &mut Session<'_, '_>, manifest: &mut Manifest, error: &
             | LabError::OutOfRows { .. }
     );
     let measured = session.arms.iter().any(|arm| !arm.blocks.is_empty());
+    let measured = measured || !session.trials.is_empty();
     if concludes && measured {
         conclude_part(session, manifest, error).ignored("the run's own end is on its way");
     }

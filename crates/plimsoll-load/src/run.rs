@@ -87,6 +87,7 @@ pub fn run(
         Some(&mut |exchanges: &Exchanges| {
             left_out += exchanges.left_out;
             let list = exchanges.list.iter().map(SingleExchange::from);
+            let list = list.chain(exchanges.cut_off.iter().copied());
             shared.borrow_mut()(Message::Exchanges(list.collect()));
         }),
     );

@@ -68,10 +68,7 @@ pub(super) fn convert(
     let trials = wire.trials.unwrap_or(TRIALS);
     refuse_number(loader, trials, &at.key("trials"));
     let rows = rows::rows(loader, wire, &at.key("faults"));
-    let rounds = trials.saturating_mul(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-    let shams = rounds.div_ceil(TRIALS_A_SHAM).max(FEWEST_TRIALS);
-    let shams = wire.shams.unwrap_or(shams);
-    refuse_number(loader, shams, &at.key("shams"));
+    let shams = shams(loader, wire, trials, &at.key("shams"));
     let availability = Availability {
         rows,
         trials,
@@ -103,6 +100,12 @@ pub(super) fn convert(
             "is longer than `abort`: no answer would be late before a fault is given up; write less",
         );
     }
+    if availability.settle > availability.abort {
+        loader.refuse(
+            at.key("settle"),
+            "is longer than `abort`: nobody could recover in time; write less",
+        );
+    }
     if availability.slow > availability.deadline {
         loader.refuse(
             at.key("slow"),
@@ -118,6 +121,21 @@ pub(super) fn convert(
         );
     }
     availability
+}
+
+/// How many trials without a fault there are.
+fn shams(loader: &mut Loader<'_>, wire: &AvailabilityWire, trials: u32, at: &Pointer) -> u32 {
+    let rounds = trials.saturating_mul(u32::try_from(wire.faults.0.len()).unwrap_or(u32::MAX));
+    let shams = rounds.div_ceil(TRIALS_A_SHAM).max(FEWEST_TRIALS);
+    if let Some(stated) = wire.shams
+        && !(shams..=MOST_TRIALS).contains(&stated)
+    {
+        let message = format!(
+            "`{stated}` shams do not tell what the measurement makes up by itself: write at least {shams}, one for twenty trials"
+        );
+        loader.refuse(at, message);
+    }
+    wire.shams.unwrap_or(shams)
 }
 
 fn time(

@@ -4,7 +4,7 @@ use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_base::units::format_seconds;
 use plimsoll_load::plan::Load;
 
-use super::rate;
+use super::{longest_timeout, rate, tried};
 use crate::arm::Arm;
 use crate::component::Component;
 use crate::fault::Fault;
@@ -16,6 +16,12 @@ use crate::method::availability::{Availability, FEWEST_TRIALS, Row};
 const MOST_PER_S: f64 = 5_000.0;
 /// Most arrivals of a trial.
 const MOST_ARRIVALS: f64 = 2_000_000.0;
+/// Fewer arrivals than these could come by chance between two that fail.
+const FEWEST_TO_SETTLE: f64 = 5.0;
+/// Two arrivals may lie so many slots apart.
+const FEWEST_IN_GAP: f64 = 3.0;
+/// A shorter fault may lie between two arrivals.
+const FEWEST_IN_FAULT: f64 = 2.0;
 /// How much more connections there are than arrivals that can wait for one at once.
 const ROOM: f64 = 1.1;
 /// How long what had a deadline may be under way beyond it.
@@ -48,7 +54,13 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
             );
             loader.refuse(at, message);
         }
-        let timeout = arm.settings.timeout.as_secs_f64();
+        if arm.steps.iter().any(|step| step.exchange.follow.is_some()) {
+            let message = format!(
+                "{name}: follows redirects, so an arrival would be several exchanges: leave `redirects` out"
+            );
+            loader.refuse(at, message);
+        }
+        let timeout = longest_timeout(arm).as_secs_f64();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -103,7 +115,9 @@ pub(crate) fn check(
                 "is tried by no row of `method.availability.faults`: add one, or remove it";
             loader.refuse_key(root.key("faults").key(&fault.name), message);
         }
-        refuse_times(loader, availability, fault, arms);
+    }
+    for arm in arms {
+        refuse_times(loader, availability, (faults, components), arm);
     }
     refuse_budget(loader, availability, (faults, arms), &at);
 }
@@ -135,25 +149,43 @@ fn refuse_victims(
     }
 }
 
-/// A fault lasts long enough to be seen, and its trial is short enough to be recorded.
-fn refuse_times(loader: &mut Loader<'_>, availability: &Availability, fault: &Fault, arms: &[Arm]) {
-    let at = Pointer::root().key("faults").key(&fault.name).key("for");
-    for arm in arms {
-        let Some(rate) = rate(arm) else { continue };
-        if fault.lasts.as_secs_f64() < 2.0 / rate {
+/// The definitions are such that arrivals of this rate can tell, a fault lasts long enough to be seen, and its trial is short enough to be recorded.
+fn refuse_times(
+    loader: &mut Loader<'_>,
+    availability: &Availability,
+    (faults, components): (&[Fault], &[Component]),
+    arm: &Arm,
+) {
+    let Some(rate) = rate(arm) else { return };
+    let at = Pointer::root().key("method").key("availability");
+    let fewest = [
+        ("settle", availability.settle, FEWEST_TO_SETTLE),
+        ("gap", availability.gap, FEWEST_IN_GAP),
+    ];
+    for (key, time, slots) in fewest {
+        if time.as_secs_f64() * rate < slots {
+            let message = format!(
+                "is shorter than {slots} arrivals of {rate}/s, so it says nothing that nothing fails in it: write a longer time, or a higher rate"
+            );
+            loader.refuse(at.key(key), message);
+        }
+    }
+    for (_, fault) in tried(availability, faults, arm) {
+        let at = Pointer::root().key("faults").key(&fault.name).key("for");
+        if fault.lasts.as_secs_f64() * rate < FEWEST_IN_FAULT {
             let message = format!(
                 "is shorter than two arrivals of {rate}/s, so nobody need notice it: write a longer time, or a higher rate"
             );
             loader.refuse(&at, message);
-            return;
         }
-        if rate * availability.longest(fault.lasts).as_secs_f64() > MOST_ARRIVALS {
+        let longest = availability.longest(fault.lasts, arm, components);
+        let longest = (longest + arm.settings.warmup).as_secs_f64();
+        if rate * longest > MOST_ARRIVALS {
             let message = format!(
                 "makes a trial of up to {}, with more than {MOST_ARRIVALS} arrivals at {rate}/s: write less, a shorter `abort`, or a lower rate",
-                format_seconds(availability.longest(fault.lasts).as_secs_f64())
+                format_seconds(longest)
             );
             loader.refuse(&at, message);
-            return;
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use super::{longest_timeout, tried};
 use crate::arm::Arm;
+use crate::component::{Component, ComponentKind};
 use crate::fault::Fault;
-use crate::method::availability::{Availability, FEWEST_TRIALS, HEALTHY, Row, WARMUP};
+use crate::method::availability::{Availability, FEWEST_TRIALS, HEALTHY, Row};
 
 /// Between that and the earliest moment of a fault.
 const LEAD: Duration = Duration::from_millis(500);
-/// How long a component that is started anew, and the proof of a heal, may take beyond a fault's own time.
+/// How long the proof of a heal may take beyond a fault's own time, and that of a start.
 const HEALING: Duration = Duration::from_secs(30);
 /// Time around the load of a trial: a generator starts and ends.
 const AROUND: Duration = Duration::from_millis(500);
@@ -20,31 +22,37 @@ impl Availability {
         HEALTHY + LEAD
     }
 
-    /// How long the measured time of a trial may last whose fault lasts for so long: until it is given up.
+    /// How long the measured time of a trial of an arm may last whose fault lasts for so long: until it is given up, however long these
+    /// components take to start.
     #[must_use]
-    pub fn longest(&self, lasts: Duration) -> Duration {
-        self.usual(lasts) + HEALING + self.abort
+    pub fn longest(&self, lasts: Duration, arm: &Arm, components: &[Component]) -> Duration {
+        let starts = components.iter().filter_map(|one| match &one.kind {
+            ComponentKind::Command(command) => Some(command.ready_within),
+            _ => None,
+        });
+        let start = starts.max().unwrap_or_default();
+        self.usual(lasts, arm) + start + HEALING + self.abort
     }
 
     /// How long it lasts where callers recover at once.
     #[must_use]
-    pub fn usual(&self, lasts: Duration) -> Duration {
-        self.earliest() + self.phase + lasts + self.settle + self.deadline
+    pub fn usual(&self, lasts: Duration, arm: &Arm) -> Duration {
+        let known = longest_timeout(arm).max(self.deadline);
+        self.earliest() + self.phase + lasts + self.settle + known
     }
 
     /// How long so many trials of each row take, with as many shams as belong to them, where callers recover at once.
     #[must_use]
     pub fn takes(&self, trials: u32, faults: &[Fault], arms: &[Arm]) -> Duration {
-        let lasts = |row: &Row| {
-            let fault = faults.iter().find(|fault| fault.name == row.fault);
-            fault.map_or(Duration::ZERO, |fault| fault.lasts)
+        let of_arm = |arm: &Arm| {
+            let around = arm.settings.warmup + AROUND;
+            let of = |(_, fault): (&Row, &Fault)| self.usual(fault.lasts, arm) + around;
+            let each: Vec<Duration> = tried(self, faults, arm).map(of).collect();
+            let round: Duration = each.iter().sum();
+            let longest = each.iter().max().copied().unwrap_or_default();
+            round * trials + longest * self.shams_of(trials)
         };
-        let of = |row: &Row| self.usual(lasts(row)) + WARMUP + AROUND;
-        let round: Duration = self.rows.iter().map(of).sum();
-        let longest = self.rows.iter().map(of).max().unwrap_or_default();
-        let shams = self.shams_of(trials);
-        let arms = u32::try_from(arms.len().max(1)).unwrap_or(u32::MAX);
-        (round * trials + longest * shams) * arms
+        arms.iter().map(of_arm).sum()
     }
 
     /// How many shams belong to so many trials of each row.

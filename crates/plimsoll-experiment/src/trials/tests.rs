@@ -203,6 +203,45 @@ fn numbers_that_mean_nothing_are_refused() {
 }
 
 #[test]
+fn definitions_under_which_nothing_is_seen_are_refused() {
+    let check = |load: &str, more: &str, expected: &str| {
+        let refused = load_of(load, FAULTS, &format!("{BOTH}, {more} }}")).unwrap_err();
+        assert!(refused.contains(expected), "{more}: {refused}");
+    };
+    let rate = "{ rate: 150/s }";
+    check(rate, "abort: 2s", "is longer than `abort`");
+    check(rate, "gap: 10ms", "is shorter than 3 arrivals");
+    check(
+        "{ rate: 5/s }",
+        "settle: 100ms",
+        "is shorter than 5 arrivals",
+    );
+    check(rate, "shams: 4", "write at least 5");
+    check(
+        "{ rate: 500/s }",
+        "abort: 2h",
+        "with more than 2000000 arrivals",
+    );
+    let twice = "{ faults: { app: { fault: crash, among: [a, a] }, net: { fault: silent } } }";
+    let refused = load_of(rate, FAULTS, twice).unwrap_err();
+    assert!(refused.contains("is named twice"), "{refused}");
+}
+
+/// A fault of one arm alone is no row of the others.
+#[test]
+fn arms_have_the_rows_of_their_faults() {
+    let faults = FAULTS.replace("for: 3s", "for: 3s, arms: [main]");
+    let experiment = load_of("{ rate: 150/s }", &faults, &format!("{BOTH} }}")).unwrap();
+    let of = of(&experiment);
+    let mut other = experiment.arms[0].clone();
+    other.name = "other".to_owned();
+    let rows = |arm| of.settings(arm, &experiment.faults).faults.len();
+    assert_eq!((rows(&experiment.arms[0]), rows(&other)), (2, 1));
+    let takes = |arm: &crate::Arm| of.takes(5, &experiment.faults, std::slice::from_ref(arm));
+    assert!(takes(&other) < takes(&experiment.arms[0]));
+}
+
+#[test]
 fn an_iteration_is_one_exchange() {
     let with = |scenario: &str| {
         let text = format!(

@@ -62,7 +62,7 @@ pub struct AvailabilityWire {
 pub struct AvailabilityFaultWire {
     /// The fault, by its name among `faults`.
     pub fault: String,
-    /// How many there are that may have it. Default: as many as `among` names, or 1.
+    /// How many there are that may have it. Default: as many as `among` names with that `role`, or 1.
     #[deserr(default)]
     #[schemars(range(min = 1))]
     pub servers: Option<u32>,

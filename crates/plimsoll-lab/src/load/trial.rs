@@ -72,7 +72,9 @@ impl TrialWatch {
         let (injected, healed) = (fault.injected - start, healed - start);
         let now = fragment.start_s + fragment.length_s;
         let known = now - self.timeout_s;
-        if now > healed + self.settings.abort_s + self.timeout_s {
+        // Who recovers at the last moment has yet to settle.
+        let settled = self.settings.abort_s + self.settings.settle_s;
+        if now > healed + settled + self.timeout_s {
             return true;
         }
         if known < healed + self.settings.settle_s {

@@ -299,21 +299,20 @@ impl<'a> Recorder<'a> {
         self.dir.append_trial(row)
     }
 
-    /// Records a trial of a fault, with what became of every arrival.
+    /// Records a trial of a fault, with what became of every arrival, and with secrets masked in why it does not count.
     ///
     /// # Errors
     /// [`LabError::Storage`].
     pub fn fault_trial(
         &mut self,
-        row: &FaultTrial,
+        row: &mut FaultTrial,
         exchanges: &[SingleExchange],
     ) -> Result<(), LabError> {
-        let mut row = row.clone();
         for said in &mut row.void {
             *said = self.mask.text(said).into_owned();
         }
         self.dir.write_exchanges(row.number, exchanges)?;
-        self.dir.append_fault_trial(&row)
+        self.dir.append_fault_trial(row)
     }
 
     /// Records a load under delays.

@@ -118,6 +118,18 @@ impl Session<'_, '_> {
         Ok(())
     }
 
+    /// Stops everything that was started, ours or not, and starts it anew.
+    ///
+    /// # Errors
+    /// As of [`Self::start_missing`].
+    async fn restart(&mut self) -> Result<Ending, LabError> {
+        for name in self.topology.stop_components().await {
+            self.recorder
+                .component_event(EventKind::ComponentStopped, &name, "stopped")?;
+        }
+        self.start_missing().await
+    }
+
     /// Runs one arm in one block and keeps its data. A part of one is kept only where there is nothing better.
     ///
     /// # Errors

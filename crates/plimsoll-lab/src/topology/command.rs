@@ -18,6 +18,8 @@ const SAID_BYTES: u64 = 300;
 pub(crate) struct Shim {
     executable: PathBuf,
     log: PathBuf,
+    /// Where errors go.
+    errors: PathBuf,
     secrets: Vec<String>,
 }
 
@@ -27,7 +29,16 @@ impl Shim {
         Self {
             executable: topology.executable().to_owned(),
             log: topology.log(log),
+            errors: topology.log(log),
             secrets: topology.values().0.mask().secrets().to_vec(),
+        }
+    }
+
+    /// For commands whose output is an answer: their errors go to a log of their own.
+    pub(crate) fn apart(topology: &mut Topology<'_>, log: &str) -> Self {
+        Self {
+            errors: topology.log(&format!("{log}-errors")),
+            ..Self::new(topology, log)
         }
     }
 }
@@ -73,7 +84,7 @@ pub(crate) async fn carry_out(run: &Undo, shim: &Shim) -> Result<String, String>
         dir: Some(dir.clone()),
         stdout: Stdout::Log(shim.log.clone()),
         secrets: shim.secrets.clone(),
-        ..Spec::of(program.into(), arguments.to_vec(), shim.log.clone())
+        ..Spec::of(program.into(), arguments.to_vec(), shim.errors.clone())
     };
     let started = Child::start(&shim.executable, &spec).await;
     let mut child = started.map_err(|error| error.to_string())?;

@@ -280,16 +280,22 @@ impl<'a> Topology<'a> {
         names
     }
 
-    /// Stops every component, last started first.
+    /// Stops every component, also one that has ended by itself, last started first; gives their names. They are then missing.
+    pub async fn stop_components(&mut self) -> Vec<String> {
+        let names: Vec<String> = self.running.keys().rev().cloned().collect();
+        for name in &names {
+            self.stop(name).await;
+        }
+        names
+    }
+
+    /// Stops every component, and whatever else was started for them.
     pub async fn stop_all(&mut self) {
         // First: what is to be undone may need components.
         if let Some(warden) = self.warden.take() {
             warden.finish();
         }
-        let names: Vec<String> = self.running.keys().rev().cloned().collect();
-        for name in names {
-            self.stop(&name).await;
-        }
+        self.stop_components().await;
         // Whoever else has it is done by now.
         if let Some(network) = self.network.take().and_then(Arc::into_inner) {
             network.into_inner().stop().await;

@@ -59,7 +59,7 @@ impl Drop for Begun<'_> {
         let response = self.shard_state.clock.now().saturating_sub(self.intended);
         let mut recorder = self.shard_state.recorder();
         match self.step {
-            Some(step) => recorder.aborted(self.side, step, response),
+            Some(step) => recorder.aborted(self.side, step, (self.intended, response)),
             None => recorder.iterated(self.side, None),
         }
     }

@@ -67,6 +67,8 @@ pub struct Exchanges {
     pub list: Vec<Exchange>,
     /// How many ended beyond those.
     pub left_out: u64,
+    /// Those that we ended ourselves, because the load was over: at most one for each virtual user.
+    pub cut_off: Vec<SingleExchange>,
 }
 
 impl Exchanges {
@@ -83,5 +85,6 @@ impl Exchanges {
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.left_out = 0;
+        self.cut_off.clear();
     }
 }

@@ -13,6 +13,7 @@ use crate::results::exchange::Exchange;
 use crate::scenario::Pass;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
+use plimsoll_base::single_exchange::SingleExchange;
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::time::Duration;
@@ -394,12 +395,27 @@ impl Recorder {
         }
     }
 
-    /// An exchange was ended by us, so long after its intended start.
-    pub(crate) fn aborted(&mut self, side: Side, step: usize, response: Nanos) {
+    /// An exchange was ended by us: its intended start, and how long after it.
+    pub(crate) fn aborted(
+        &mut self,
+        side: Side,
+        step: usize,
+        (intended, response): (Nanos, Nanos),
+    ) {
         self.gauges[side as usize].exchanges[step] -= 1;
         self.live(side).steps[step]
             .class(OutcomeClass::Aborted)
             .record(response, None);
+        if self.singly {
+            self.live.exchanges.cut_off.push(SingleExchange {
+                intended_us: intended / 1_000,
+                response_us: response / 1_000,
+                class: OutcomeClass::Aborted,
+                status: None,
+                reason: None,
+                step: u32::try_from(step).unwrap_or(u32::MAX),
+            });
+        }
     }
 
     fn live(&mut self, side: Side) -> &mut SideSecond {

@@ -143,3 +143,47 @@ method:
     );
     wait_until_nothing_runs(&workspace);
 }
+
+/// A program that dies though nobody broke it ends no run: all start anew, and later trials find it healthy.
+#[test]
+fn a_component_that_dies_by_itself_is_started_anew() {
+    let workspace = Workspace::new();
+    // About a trial and a half.
+    workspace.write_mortal_server("mortal.py", 700);
+    workspace.write(
+        "mortal.yaml",
+        "version: 1
+name: mortal
+components: { app: { command: [python3, mortal.py, \"${self.port}\"] } }
+scenario: [{ get: / }]
+load: { rate: 100/s, target: app }
+faults: { sham-too: { nothing: true, for: 100ms } }
+method:
+  availability:
+    faults: { nothing: { fault: sham-too } }
+    trials: 5
+    settle: 200ms
+    phase: 100ms
+    abort: 1s
+",
+    );
+    let args = ["run", "mortal.yaml", "--out", "run", "--no-ui"];
+    workspace
+        .run_until(&args, |line| line.starts_with("round 4 of 5"))
+        .ended_with(130);
+    wait_until_nothing_runs(&workspace);
+    let trials = rows(&workspace.read("run/trials.jsonl"));
+    let events = workspace.read("run/events.jsonl");
+    assert!(events.contains("component_died"), "{events}");
+    let summary = workspace.json("run/summary.json");
+    let read = summary["arms"]["main"]["availability"]["trials"]
+        .as_array()
+        .unwrap();
+    let failed = |row: &Value| {
+        row["outage"]["failed"].as_u64() > Some(50)
+            || row["void"].to_string().contains("before anything")
+    };
+    let died = read.iter().position(failed).unwrap();
+    let healthy = |row: &Value| !row["void"].to_string().contains("before anything");
+    assert!(read[died + 1..].iter().any(healthy), "{trials:?}");
+}

@@ -7,6 +7,12 @@ use crate::loader::Loader;
 use crate::template::Template;
 use crate::wire::{AvailabilityFaultWire, AvailabilityWire, LeaderWire, PerYearWire, RoleWire};
 
+/// Most faults of one server in a year: a hundred an hour.
+const MOST_PER_YEAR: f64 = 1e6;
+/// Times over which faults are counted, in years of one server.
+const SHORTEST_YEARS: f64 = 1e-3;
+const LONGEST_YEARS: f64 = 1e6;
+
 /// A row of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -88,7 +94,12 @@ fn refuse_row_name(text: &str) -> Option<String> {
 fn row(loader: &mut Loader<'_>, name: &str, wire: &AvailabilityFaultWire, at: &Pointer) -> Row {
     let among = wire.among.clone().unwrap_or_default();
     let named = u32::try_from(among.len()).unwrap_or(u32::MAX);
-    let servers = wire.servers.unwrap_or(named.max(1));
+    let with_role = match wire.role {
+        Some(RoleWire::Leader) => 1,
+        Some(RoleWire::Follower) => named.saturating_sub(1),
+        Some(RoleWire::Any) | None => named,
+    };
+    let servers = wire.servers.unwrap_or(with_role.max(1));
     if servers == 0 {
         loader.refuse(
             at.key("servers"),
@@ -100,6 +111,11 @@ fn row(loader: &mut Loader<'_>, name: &str, wire: &AvailabilityFaultWire, at: &P
             at.key("among"),
             "leaves no choice: name at least two components, or remove it",
         );
+    }
+    for (index, one) in among.iter().enumerate() {
+        if among[..index].contains(one) {
+            loader.refuse(at.key("among").index(index), "is named twice: keep one");
+        }
     }
     Row {
         name: name.to_owned(),
@@ -114,16 +130,16 @@ fn row(loader: &mut Loader<'_>, name: &str, wire: &AvailabilityFaultWire, at: &P
 fn per_year(loader: &mut Loader<'_>, wire: Option<PerYearWire>, at: &Pointer) -> Option<FaultRate> {
     Some(match wire? {
         PerYearWire::Declared(rate) => {
-            if !(rate.is_finite() && rate >= 0.0) {
+            if !(0.0..=MOST_PER_YEAR).contains(&rate) {
                 loader.refuse(
                     at,
-                    "is no rate: write how often one server has the fault in a year, 0 or more",
+                    "is no rate: write how often one server has the fault in a year, 0 to 1,000,000",
                 );
             }
             FaultRate::Declared(rate)
         }
         PerYearWire::Counted(counted) => {
-            if !(counted.in_years.is_finite() && counted.in_years > 0.0) {
+            if !(SHORTEST_YEARS..=LONGEST_YEARS).contains(&counted.in_years) {
                 loader.refuse(
                     at.key("in_years"),
                     "is no time: write for how many years of one server it was counted",

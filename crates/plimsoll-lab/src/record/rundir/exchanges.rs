@@ -10,6 +10,8 @@ use plimsoll_report::record::SingleExchange;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+/// Most lines: what a trial may have at most, and what was cut off.
+const MOST: usize = 2_100_000;
 /// The longest line, which is a few numbers.
 const LINE_BYTES: u64 = 1024;
 
@@ -53,6 +55,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<SingleExchange>, LabError> {
             return Ok(exchanges);
         }
         let exchange = serde_json::from_slice(&line).map_err(|e| damaged(e.to_string()))?;
+        if exchanges.len() == MOST {
+            return Err(damaged(format!("more than {MOST} exchanges")));
+        }
         exchanges.push(exchange);
     }
 }

@@ -25,9 +25,11 @@ use plimsoll_report::validity::{judge_load, strongest};
 use std::time::Duration;
 use victim::Victim;
 
+/// Fewer rounds than these give no answer.
+const FEWEST_ROUNDS: u32 = 5;
 /// How often a trial is made until one counts.
 const TRIES: u32 = 3;
-/// The control load is silent if nothing of it ends for longer.
+/// Nothing of the control load may end for so long, and the generator itself may stall for so long.
 const SILENCE_S: f64 = 0.05;
 /// The metric whose validity is a trial's.
 const FAILURES: &str = "failed_share";
@@ -43,38 +45,78 @@ pub(super) async fn run(
     let trials = availability.fitting(&experiment.faults, &experiment.arms);
     say_ahead(session, availability, trials)?;
     let planned = all(availability, experiment, trials);
-    let mut outlook = Outlook::of(planned.iter().map(|one| Some(one.usual_s(availability))));
+    let mut outlook = Outlook::of(planned.iter().map(|one| Some(one.usual_s)));
     let mut earlier = take_over(session, availability)?;
     let mut number = earlier.iter().map(|trial| trial.number).max().unwrap_or(0);
     earlier.retain(FaultTrial::counts);
     for round in 1..=trials {
+        if is_spent(session, availability, round)? {
+            break;
+        }
         for one in order(&planned, session.seed, round) {
             let arm = &experiment.arms[one.arm].name;
             let row = one.name(availability);
             let is_it = |of: &FaultTrial| of.round == round && of.arm == *arm && of.fault == row;
             if let Some(place) = earlier.iter().position(is_it) {
                 earlier.swap_remove(place);
-                outlook.leave_out(one.usual_s(availability));
+                outlook.leave_out(one.usual_s);
                 continue;
             }
-            for again in 1..=TRIES {
-                number += 1;
-                let place = Place {
-                    number,
-                    round,
-                    of: trials,
-                };
-                let done = trial(session, availability, one, place, &mut outlook).await?;
-                match done {
-                    Done::Interrupted(ending) => return Ok(ending),
-                    Done::Counts => break,
-                    Done::Void if again < TRIES => outlook.add(one.usual_s(availability)),
-                    Done::Void => {}
-                }
+            let of = (availability, trials);
+            let ending = until_it_counts(session, of, one, &mut number, &mut outlook).await?;
+            if ending != Ending::Complete {
+                return Ok(ending);
             }
         }
     }
     Ok(Ending::Complete)
+}
+
+/// Makes a trial again until it counts, as often as it may be.
+async fn until_it_counts(
+    session: &mut Session<'_, '_>,
+    (availability, trials): (&Availability, u32),
+    one: &Ahead,
+    number: &mut u32,
+    outlook: &mut Outlook,
+) -> Result<Ending, LabError> {
+    for again in 1..=TRIES {
+        *number += 1;
+        let place = Place {
+            number: *number,
+            round: one.round,
+            of: trials,
+        };
+        match trial(session, availability, one, place, outlook).await? {
+            Done::Interrupted(ending) => return Ok(ending),
+            Done::Counts => break,
+            Done::Void if again < TRIES => outlook.add(one.usual_s),
+            Done::Void => {}
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// Whether the budget is, before a round that is not needed for there to be an answer: trials that were made again, or long, took it.
+fn is_spent(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+    round: u32,
+) -> Result<bool, LabError> {
+    let budget = availability.budget.filter(|_| round > FEWEST_ROUNDS);
+    let Some(budget) = budget.map(|budget| budget.as_secs_f64()) else {
+        return Ok(false);
+    };
+    let is_spent = session.recorder.now() > budget;
+    if is_spent {
+        let sentence = format!(
+            "the budget of {} is spent before round {round}: it ends with fewer trials",
+            format_seconds(budget)
+        );
+        session.recorder.event(EventKind::Warning, &sentence)?;
+        session.recorder.tell(Progress::Note(sentence));
+    }
+    Ok(is_spent)
 }
 
 /// Takes the trials over of the run that this one goes on from.
@@ -89,7 +131,7 @@ fn take_over(
             continue;
         };
         let exchanges = earlier.exchanges(row)?;
-        session.recorder.fault_trial(row, &exchanges)?;
+        session.recorder.fault_trial(&mut row.clone(), &exchanges)?;
         let settings = availability.settings(arm, &experiment.faults);
         let summary = read_trial(&settings, row, &exchanges);
         let trials = session.trials.entry(row.arm.clone()).or_default();
@@ -97,7 +139,7 @@ fn take_over(
     }
     if !earlier.faults.is_empty() {
         let taken = format!(
-            "goes on from {} trials of an earlier run, whose loads are not among the figures of this one's",
+            "goes on from {} trials of an earlier run: the arms' own figures are of the further ones alone",
             earlier.faults.len()
         );
         session.recorder.event(EventKind::Warning, &taken)?;
@@ -156,71 +198,71 @@ async fn trial(
     let experiment = session.experiment;
     let arm = &experiment.arms[one.arm];
     let victim = match one.row(availability) {
-        Some(row) => victim::choose(session, row, place.number).await?,
+        Some(row) => match victim::choose(session, row, place.number).await? {
+            Some(victim) => victim,
+            None => return Ok(Done::Interrupted(Ending::Interrupted)),
+        },
         None => Victim::default(),
     };
-    let fault = one.fault(
-        availability,
-        experiment,
-        &victim,
-        moment(session, availability, place),
-    );
+    let at = moment(session, availability, place);
+    let fault = one.fault(availability, experiment, &victim, at);
     let settings = availability.settings(arm, &experiment.faults);
     let what = one.name(availability);
     let label = format!("round {} of {}, {what}", place.round, place.of);
-    let ahead = outlook.begin(Some(one.usual_s(availability)), session.recorder.now());
+    let ahead = outlook.begin(Some(one.usual_s), session.recorder.now());
     let block = Block {
         number: place.number,
         label: &label,
         ahead: &ahead,
         keeping: Keeping::OfArm,
     };
-    let lasting = arm.lasting(availability.longest(fault.lasts));
+    let longest = availability.longest(fault.lasts, arm, &experiment.components);
+    let lasting = arm.lasting(longest);
     let spec = TrialSpec {
         settings: &settings,
     };
     let faults = std::slice::from_ref(&fault);
-    let measured = session
-        .measure_with(&lasting, block, faults, Some(spec))
-        .await?;
+    let measuring = session.measure_with(&lasting, block, faults, Some(spec));
     let Measured {
         data,
         ending,
         trial: record,
         ..
-    } = measured;
-    let ending = ending?;
-    if ending != Ending::Complete {
+    } = measuring.await?;
+    if let Ok(ending @ (Ending::Interrupted | Ending::Aborted)) = ending {
         return Ok(Done::Interrupted(ending));
     }
-    let record = record.ok_or_else(|| LabError::Internal("a trial without a record".to_owned()))?;
+    // A fault that is not healed ends the run, and is an outage all the same.
+    let Some(record) = record else {
+        ending?;
+        return Err(LabError::Internal("a trial without a record".to_owned()));
+    };
     let subject = Subject {
         place,
         arm: &arm.name,
         row: what,
         victim,
     };
-    let (row, summary) = read(&settings, subject, &record, &data)?;
-    session.recorder.fault_trial(&row, &record.exchanges)?;
+    let (mut row, mut summary) = read(&settings, subject, &record, &data)?;
+    session.recorder.fault_trial(&mut row, &record.exchanges)?;
+    summary.void_reasons.clone_from(&row.void);
     say(session, &row, &summary);
-    let counts = row.counts();
-    let is_broken = summary.failed_failover || !record.died.is_empty();
-    if counts {
-        merge(session, data);
-    }
+    let done = match row.counts() {
+        true => {
+            merge(session, data);
+            Done::Counts
+        }
+        false => Done::Void,
+    };
+    let is_broken = summary.failed_failover || summary.unhealthy_before || !record.died.is_empty();
     let trials = session.trials.entry(arm.name.clone()).or_default();
     trials.push((row, summary));
-    if is_broken {
-        // Whatever is left of it must not be found by the next.
-        session.stop_own().await?;
-        if session.start_missing().await? == Ending::Interrupted {
-            return Ok(Done::Interrupted(Ending::Interrupted));
-        }
+    ending?;
+    // Whatever is left of it must not be found by the next.
+    if is_broken && session.restart().await? == Ending::Interrupted {
+        return Ok(Done::Interrupted(Ending::Interrupted));
     }
-    Ok(match counts {
-        true => Done::Counts,
-        false => Done::Void,
-    })
+    Ok(done)
 }
 
 /// The subject of a trial.
@@ -308,8 +350,17 @@ fn void(row: &FaultTrial, record: &TrialRecord, data: &ArmData) -> Vec<String> {
             format_seconds(row.control.silence_s)
         ));
     }
+    if row.longest_stall_s > SILENCE_S {
+        void.push(format!(
+            "the generator stalled for {}",
+            format_seconds(row.longest_stall_s)
+        ));
+    }
     if data.dropped > 0 {
         void.push(format!("{} arrivals were dropped", data.dropped));
+    }
+    if row.healed.is_some_and(|healed| healed > row.ended) {
+        void.push("the load was over before the fault was healed".to_owned());
     }
     void.extend(against_failures(data));
     void

@@ -159,3 +159,32 @@ fn a_plan_may_ask_for_single_exchanges() {
         assert!(alike.all(|one| one.status == Some(status)));
     }
 }
+
+/// An exchange that we cut off at the end is told, too: whoever judges arrivals one by one must not take it for none.
+#[test]
+fn exchanges_that_are_cut_off_are_told() {
+    let server = Server::start(|number| match number {
+        0..20 => Answer::Status(200),
+        _ => Answer::Never,
+    });
+    let mut plan = plan(server.address);
+    plan.singly = true;
+    plan.timeout = Duration::from_secs(60);
+    let (mut single, mut accounts) = (vec![], None);
+    let (stop, stopped) = watch::channel(false);
+    crate::run(plan, stopped, &mut |message| match message {
+        Message::Exchanges(some) => {
+            single.extend(some);
+            stop.send_replace(true);
+        }
+        Message::Finished(totals) => accounts = Some(totals),
+        _ => {}
+    })
+    .unwrap();
+    let aborted = single
+        .iter()
+        .filter(|one| one.class == OutcomeClass::Aborted);
+    let expected = count(&accounts.unwrap().measured, OutcomeClass::Aborted);
+    assert!(expected > 0);
+    assert_eq!(aborted.count() as u64, expected);
+}

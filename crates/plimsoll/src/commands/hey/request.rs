@@ -141,7 +141,10 @@ mod tests {
 
     /// Checks these exchanges as requests: where they begin, how long they took, how they ended.
     fn check(list: Vec<Exchange>, expected: &[(u64, u64, End)]) {
-        let exchanges = Exchanges { list, left_out: 0 };
+        let exchanges = Exchanges {
+            list,
+            ..Exchanges::default()
+        };
         let requests = Chains::default().ended(&exchanges);
         let said: Vec<_> = requests
             .iter()

@@ -10,55 +10,47 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ahead {
     /// From 1.
-    round: u32,
+    pub(super) round: u32,
     /// By its place in the experiment.
     pub(super) arm: usize,
     /// By its place in the method; `None`: a sham.
     row: Option<usize>,
     /// How long its fault lasts.
     lasts: Duration,
+    /// Seconds that it takes where callers recover at once.
+    pub(super) usual_s: f64,
 }
 
 /// All trials of a run.
 pub(super) fn all(availability: &Availability, experiment: &Experiment, trials: u32) -> Vec<Ahead> {
-    let lasts = |row: &Row| {
-        let mut faults = experiment.faults.iter();
-        let fault = faults.find(|fault| fault.name == row.fault);
-        fault.map_or(Duration::ZERO, |fault| fault.lasts)
-    };
-    let longest = availability
-        .rows
-        .iter()
-        .map(lasts)
-        .max()
-        .unwrap_or_default();
     let shams = u64::from(availability.shams_of(trials));
+    // So many by the end of a round.
+    let shams_by = |round: u32| shams * u64::from(round) / u64::from(trials);
     let mut all = Vec::new();
-    for round in 1..=trials {
-        for (arm, own) in experiment.arms.iter().enumerate() {
-            for (row, of) in availability.rows.iter().enumerate() {
-                let mut faults = experiment.faults.iter();
-                if faults.any(|fault| fault.name == of.fault && fault.is_of(&own.name)) {
-                    let (row, lasts) = (Some(row), lasts(of));
-                    all.push(Ahead {
-                        round,
-                        arm,
-                        row,
-                        lasts,
-                    });
-                }
-            }
-            // So many by the end of this round, less those by its beginning.
-            let by = |round: u32| shams * u64::from(round) / u64::from(trials);
-            for _ in by(round - 1)..by(round) {
-                let (row, lasts) = (None, longest);
-                all.push(Ahead {
-                    round,
-                    arm,
-                    row,
-                    lasts,
-                });
-            }
+    for (arm, own) in experiment.arms.iter().enumerate() {
+        let lasts = |row: &Row| {
+            let mut faults = experiment.faults.iter();
+            let fault = faults.find(|fault| fault.name == row.fault && fault.is_of(&own.name))?;
+            Some(fault.lasts)
+        };
+        let rows = availability.rows.iter().enumerate();
+        let rows = rows.filter_map(|(place, row)| Some((Some(place), lasts(row)?)));
+        let rows: Vec<(Option<usize>, Duration)> = rows.collect();
+        let longest = rows
+            .iter()
+            .map(|(_, lasts)| *lasts)
+            .max()
+            .unwrap_or_default();
+        for round in 1..=trials {
+            let shams = (shams_by(round - 1)..shams_by(round)).map(|_| (None, longest));
+            let of_round = rows.iter().copied().chain(shams);
+            all.extend(of_round.map(|(row, lasts)| Ahead {
+                round,
+                arm,
+                row,
+                lasts,
+                usual_s: availability.usual(lasts, own).as_secs_f64(),
+            }));
         }
     }
     all
@@ -80,11 +72,6 @@ impl Ahead {
     /// The name of its row; that of shams is [`SHAM`].
     pub(super) fn name(self, availability: &Availability) -> &str {
         self.row(availability).map_or(SHAM, |row| &row.name)
-    }
-
-    /// Seconds that it takes where callers recover at once.
-    pub(super) fn usual_s(self, availability: &Availability) -> f64 {
-        availability.usual(self.lasts).as_secs_f64()
     }
 
     /// Its fault, at this moment of the measured time.

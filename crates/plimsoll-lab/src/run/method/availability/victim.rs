@@ -2,10 +2,17 @@
 
 use super::Session;
 use crate::error::LabError;
+use crate::load::stopped;
 use crate::topology::command::{Shim, carry_out, command};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Choice, Row, Template};
 use plimsoll_report::record::Role;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// How long it may take until somebody leads.
+const CERTAIN_WITHIN: Duration = Duration::from_secs(10);
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Who is broken.
 #[derive(Debug, Default)]
@@ -16,7 +23,7 @@ pub(super) struct Victim {
     pub(super) role: Option<Role>,
 }
 
-/// Chooses the victim of trial `number`. Who leads is asked right before the load begins.
+/// Chooses the victim of trial `number`; `None`: the run is to stop. Who leads is asked right before the load begins.
 ///
 /// # Errors
 /// [`LabError::Environment`] where nobody says who leads, or whoever does is no candidate.
@@ -24,9 +31,9 @@ pub(super) async fn choose(
     session: &mut Session<'_, '_>,
     row: &Row,
     number: u32,
-) -> Result<Victim, LabError> {
+) -> Result<Option<Victim>, LabError> {
     if row.among.is_empty() {
-        return Ok(Victim::default());
+        return Ok(Some(Victim::default()));
     }
     // The first value of this key is the moment's.
     let mut draw = Draw::new(session.seed, Stream::Trials, u64::from(number));
@@ -34,9 +41,12 @@ pub(super) async fn choose(
     let (leads, leader) = match &row.choice {
         Choice::Any => {
             let name = pick(&mut draw, &row.among);
-            return Ok(Victim { name, role: None });
+            return Ok(Some(Victim { name, role: None }));
         }
-        Choice::ByRole { leads, leader } => (*leads, leader_of(session, row, leader).await?),
+        Choice::ByRole { leads, leader } => match leader_of(session, row, leader).await? {
+            Some(found) => (*leads, found),
+            None => return Ok(None),
+        },
     };
     let candidates: Vec<String> = match leads {
         Some(true) => vec![leader.clone()],
@@ -52,10 +62,10 @@ pub(super) async fn choose(
         true => Role::Leader,
         false => Role::Follower,
     };
-    Ok(Victim {
+    Ok(Some(Victim {
         name,
         role: Some(role),
-    })
+    }))
 }
 
 fn pick(draw: &mut Draw, among: &[String]) -> Option<String> {
@@ -63,22 +73,38 @@ fn pick(draw: &mut Draw, among: &[String]) -> Option<String> {
     among.get(usize::try_from(place).ok()?).cloned()
 }
 
+/// Asks until somebody leads: after a fault there may be no leader for a while. `None`: the run is to stop.
 async fn leader_of(
     session: &mut Session<'_, '_>,
     row: &Row,
     leader: &[Template],
-) -> Result<String, LabError> {
+) -> Result<Option<String>, LabError> {
     let failed = |why: String| {
         LabError::Environment(format!("row `{}`: who leads is not known: {why}", row.name))
     };
-    let shim = Shim::new(&mut session.topology, "leader");
+    let shim = Shim::apart(&mut session.topology, "leader");
     let asked = command(&mut session.topology, leader).map_err(failed)?;
-    let said = carry_out(&asked, &shim).await.map_err(failed)?;
-    match row.among.contains(&said) {
-        true => Ok(said),
-        false => Err(failed(format!(
-            "the command says `{said}`, which is none of {}",
-            row.among.join(", ")
-        ))),
+    let among = &row.among;
+    let asking = async {
+        let mut why = "nobody has answered yet".to_owned();
+        let until = Instant::now() + CERTAIN_WITHIN;
+        loop {
+            match timeout_at(until, carry_out(&asked, &shim)).await {
+                Ok(Ok(said)) if among.contains(&said) => return Ok(said),
+                Ok(Ok(said)) => {
+                    why = format!(
+                        "the command says `{said}`, which is none of {}",
+                        among.join(", ")
+                    );
+                }
+                Ok(Err(error)) => why = error,
+                Err(_) => return Err(why),
+            }
+            sleep(AGAIN_AFTER).await;
+        }
+    };
+    tokio::select! {
+        found = asking => found.map(Some).map_err(failed),
+        () = stopped(&mut session.stop) => Ok(None),
     }
 }
