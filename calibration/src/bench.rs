@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -245,7 +245,24 @@ impl Running {
     }
 
     /// Waits for the end and reads the summary.
-    pub fn finish(mut self) -> Result<Outcome, Error> {
+    pub fn finish(self) -> Result<Outcome, Error> {
+        let directory = self.directory.clone();
+        let outcome = self.wait()?;
+        remove(&directory)?;
+        Ok(outcome)
+    }
+
+    /// Waits for the end and reads the summary, and a file of the run beside it.
+    pub fn finish_with(self, file: &str) -> Result<(Outcome, String), Error> {
+        let directory = self.directory.clone();
+        let outcome = self.wait()?;
+        let text = std::fs::read_to_string(directory.join("run").join(file))
+            .map_err(Error::when(format!("reading {file}")))?;
+        remove(&directory)?;
+        Ok((outcome, text))
+    }
+
+    fn wait(mut self) -> Result<Outcome, Error> {
         let status = self.child.wait(self.limit)?;
         let path = self.directory.join("run/summary.json");
         let Ok(text) = std::fs::read_to_string(&path) else {
@@ -258,11 +275,13 @@ impl Running {
             .map_err(|e| Error::Measured(format!("a summary that is no JSON: {e}")))?;
         let log = self.directory.join("run/hist/main.hlog");
         let log = std::fs::read_to_string(log).unwrap_or_default();
-        // The record of a run is read once; many runs would fill the disk.
-        std::fs::remove_dir_all(&self.directory)
-            .map_err(|e| Error::io("removing a scratch directory", e))?;
         Ok(Outcome { summary, log })
     }
+}
+
+/// The record of a run is read once; many runs would fill the disk.
+fn remove(directory: &Path) -> Result<(), Error> {
+    std::fs::remove_dir_all(directory).map_err(|e| Error::io("removing a scratch directory", e))
 }
 
 impl Outcome {

@@ -41,6 +41,7 @@ mod upstreams;
 mod used_up;
 mod websocket;
 mod wiremock_acceptance;
+mod witness;
 
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
@@ -56,7 +57,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 44] = [
+pub static CHECKS: [Check; 45] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -98,6 +99,7 @@ pub static CHECKS: [Check; 44] = [
     outages::CHECK,
     sham::CHECK,
     annual::CHECK,
+    witness::CHECK,
     added::CHECK,
     clean::CHECK,
     single_server::CHECK,
