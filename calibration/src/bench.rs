@@ -1,6 +1,8 @@
 //! The bench on which a check works: the executable that is measured, the length of the form, the witness, a scratch directory,
 //! and how an experiment is run the way a user would.
 
+pub mod trials;
+
 use crate::child::Child;
 use crate::runner::Run;
 use crate::witness::{Seen, Witness};

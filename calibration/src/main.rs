@@ -24,7 +24,6 @@ mod rounds;
 mod subject;
 mod table;
 mod target;
-mod trials;
 
 use bench::{Bench, Error, Form};
 use clap::Parser;

@@ -154,8 +154,7 @@ impl Case {
 
     /// Whether a run has one such fault alone.
     fn is_once_a_run(&self) -> bool {
-        self.sabotage
-            .is_some_and(|sabotage| sabotage.spoils_the_next(self.kind))
+        matches!(self.sabotage, Some(Sabotage::Left(_))) && self.kind.starts_anew()
     }
 
     /// From the beginning of one fault to that of the next.

@@ -5,9 +5,9 @@ mod cells;
 
 use super::Check;
 use crate::bar::Bar;
+use crate::bench::trials::{self, SHAM, Trial};
 use crate::bench::{Bench, Error};
 use crate::target::failing::{Failing, Failure, How};
-use crate::trials::{self, SHAM, Trial};
 use cells::{Cell, RATES};
 use serde_json::{Map, Value, json};
 use std::time::Duration;

@@ -2,10 +2,10 @@
 
 use super::Check;
 use crate::bar::Bar;
+use crate::bench::trials::{self, Trial};
 use crate::bench::{Bench, Error, Running};
 use crate::child::send;
 use crate::target::failing::Failing;
-use crate::trials::{self, Trial};
 use crate::{clock, process};
 use rustix::process::{Pid, Signal};
 use serde_json::{Map, Value, json};
@@ -164,7 +164,7 @@ fn experiment(target: &Failing, shams: usize) -> Value {
 mod tests {
     use super::*;
     use crate::bar::Verdict;
-    use crate::trials::Outage;
+    use crate::bench::trials::Outage;
 
     fn trials(each: &[(u64, &[&str])]) -> Vec<Trial> {
         let one = |(number, (failed, void)): (u64, &(u64, &[&str]))| Trial {

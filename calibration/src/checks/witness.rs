@@ -3,11 +3,11 @@
 use super::Check;
 use super::h2spec::peer;
 use crate::bar::Bar;
+use crate::bench::trials::{self, SHAM, Trial};
 use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::rounds::median;
 use crate::target::failing::{Failing, How};
-use crate::trials::{self, SHAM, Trial};
 use rustix::process::Signal;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;

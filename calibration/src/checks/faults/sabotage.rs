@@ -1,6 +1,5 @@
 //! Ways to disable the mechanism of a fault behind its back, from outside or by what the component or the command is.
 
-use super::kinds::Kind;
 use crate::bench::Error;
 use crate::target::fragile;
 use crate::{clock, process};
@@ -70,11 +69,6 @@ impl Sabotage {
             Self::Deaf | Self::Undone => Duration::from_secs(11),
             Self::Left(patience) => *patience,
         }
-    }
-
-    /// Whether a component that is started anew need not be disabled in this way as the one before it was.
-    pub(super) fn spoils_the_next(&self, kind: &Kind) -> bool {
-        matches!(self, Self::Left(_)) && kind.starts_anew()
     }
 
     /// Whether somebody has to do it while the run goes on.

@@ -1,9 +1,9 @@
-//! What must hold of outages whose lengths are known.
+//! Limits that must hold of outages whose lengths are known.
 
 use super::{Findings, Found};
 use crate::bar::Bar;
+use crate::bench::trials;
 use crate::rounds::median;
-use crate::trials;
 
 /// Of so many trials one may miss the truth.
 const MISSES_ONE_OF: usize = 50;
@@ -176,9 +176,9 @@ mod tests {
     use super::super::cells::Cell;
     use super::*;
     use crate::bar::Verdict;
+    use crate::bench::trials::{Outage, Trial};
     use crate::clock;
     use crate::target::failing::{Failure, How};
-    use crate::trials::{Outage, Trial};
     use std::time::Duration;
 
     /// A trial of an outage of so many milliseconds for all, at 1,000/s.
