@@ -286,6 +286,8 @@ impl<'a> Topology<'a> {
         for name in &names {
             self.stop(name).await;
         }
+        // The proxy in links was among them; the next start begins with one.
+        self.links = None;
         names
     }
 

@@ -154,13 +154,13 @@ fn a_component_that_dies_by_itself_is_started_anew() {
         "mortal.yaml",
         "version: 1
 name: mortal
-components: { app: { command: [python3, mortal.py, \"${self.port}\"] } }
+components: { up: { mock: {} }, app: { command: [python3, mortal.py, \"${self.port}\", \"${up.url}\"] } }
 scenario: [{ get: / }]
 load: { rate: 100/s, target: app }
-faults: { sham-too: { nothing: true, for: 100ms } }
+faults: { slow: { link: app -> up, delay: 50ms, for: 100ms } }
 method:
   availability:
-    faults: { nothing: { fault: sham-too } }
+    faults: { link: { fault: slow } }
     trials: 5
     settle: 200ms
     phase: 100ms
@@ -186,4 +186,6 @@ method:
     let died = read.iter().position(failed).unwrap();
     let healthy = |row: &Value| !row["void"].to_string().contains("before anything");
     assert!(read[died + 1..].iter().any(healthy), "{trials:?}");
+    // The proxy in the link is a new one, too.
+    assert!(trials.iter().all(|row| row["proved"].is_number()), "{trials:?}");
 }
