@@ -46,18 +46,10 @@ impl Burst {
         self.last() - self.first() >= self.failures.len()
     }
 
-    /// When the first of its failures was over, in seconds of the load.
-    pub(super) fn first_end(&self, answers: &[Answer]) -> f64 {
-        self.ends(answers).fold(f64::INFINITY, f64::min)
-    }
-
-    /// When the last of its failures was over.
+    /// When the last of its failures was over, in seconds of the load.
     pub(super) fn last_end(&self, answers: &[Answer]) -> f64 {
-        self.ends(answers).fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    fn ends<'a>(&'a self, answers: &'a [Answer]) -> impl Iterator<Item = f64> + 'a {
-        self.failures.iter().map(|place| answers[*place].end)
+        let ends = self.failures.iter().map(|place| answers[*place].end);
+        ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The length of its outage. Without a good answer in between it is taken for a total one, which the good answers around it bound.

@@ -13,13 +13,14 @@ const MOST_BINS: f64 = 120.0;
 const WIDTHS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0,
 ];
-/// How far the failures of those who try again may lie beside the wait: their next attempt is the first arrival at or after it.
+/// The resolution in mean distances of arrivals: no two neighbours lie farther apart where there is one in each slot.
 const MEAN_DISTANCES: f64 = 2.0;
 
 /// Reads a trial. `exchanges` stand in the order of their intended starts; those of the warm-up count for nothing.
 ///
-/// A burst belongs to the fault unless its first failure ended when the heal had begun: then to the heal. One whose last failure ended before
-/// the injection belongs to neither. A failure that ended before it says that not everything was healthy.
+/// A burst belongs to the heal if it began with it, and to the fault otherwise, also where callers who hung failed at their deadlines only,
+/// when the heal had begun. One whose last failure ended before the injection belongs to neither. A failure that ended before it says that
+/// not everything was healthy.
 #[must_use]
 pub fn read_trial(
     settings: &AvailabilitySettings,
@@ -28,16 +29,20 @@ pub fn read_trial(
 ) -> TrialSummary {
     let mut answers = answers(settings, exchanges);
     answers.retain(|one| one.at >= trial.measured);
+    let baseline = baseline(trial, exchanges);
+    let at_heal = AtHeal::of(trial, baseline);
     let bursts = bursts(settings.gap_s, &answers);
     let of = |wanted: Owner| -> Vec<&Burst> {
         let own = bursts.iter();
-        own.filter(|burst| owner(burst, trial, &answers) == wanted)
+        own.filter(|burst| owner(burst, trial, at_heal, &answers) == wanted)
             .collect()
     };
     let (fault, heal) = (of(Owner::Fault), of(Owner::Heal));
     let ends = (trial.injected, trial.ended);
     let fault_outage = outage(settings, &fault, &answers, ends);
-    let recovery = Recovery::of(settings, trial, exchanges, (&answers, &fault));
+    let recovery = Recovery::of(settings, trial, baseline, (&answers, &fault));
+    let reaches_into_heal =
+        (fault.iter()).any(|burst| reaches_into_heal(burst, settings, trial, (at_heal, &answers)));
     let resolution_s = resolution(settings, trial);
     let relative = |moment: f64| moment - trial.injected;
     TrialSummary {
@@ -50,11 +55,10 @@ pub fn read_trial(
         proved_s: trial.proved.map(relative),
         heal_begun_s: relative(trial.heal_begun),
         healed_s: trial.healed.map(relative),
-        failed_over_s: recovery.failed_over.map(relative),
+        failed_over_s: (recovery.failed_over.map(relative)).filter(|_| !reaches_into_heal),
         recovered_s: recovery.recovered.map(relative),
         ended_s: relative(trial.ended),
-        reaches_into_heal: (fault.iter())
-            .any(|burst| burst.may_last_until(&answers, trial.ended) >= trial.heal_begun),
+        reaches_into_heal,
         unhealthy_before: (answers.iter()).any(|one| one.is_failed() && one.end < trial.injected),
         failed_failover: recovery.is_failed,
         below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,
@@ -81,14 +85,69 @@ enum Owner {
     Heal,
 }
 
-fn owner(burst: &Burst, trial: &FaultTrial, answers: &[Answer]) -> Owner {
+fn owner(burst: &Burst, trial: &FaultTrial, at_heal: AtHeal, answers: &[Answer]) -> Owner {
     if burst.last_end(answers) < trial.injected {
         Owner::Before
-    } else if burst.first_end(answers) >= trial.heal_begun {
+    } else if burst
+        .failures
+        .iter()
+        .all(|one| at_heal.is_hit(&answers[*one]))
+    {
         Owner::Heal
     } else {
         Owner::Fault
     }
+}
+
+/// The beginning of the heal as exchanges meet it that are under way.
+#[derive(Debug, Clone, Copy)]
+struct AtHeal {
+    begun: f64,
+    /// For longer than this none is usually under way, in seconds: the p99 of before the injection.
+    usual: f64,
+}
+
+impl AtHeal {
+    fn of(trial: &FaultTrial, baseline: Option<f64>) -> Self {
+        Self {
+            begun: trial.heal_begun,
+            usual: baseline.unwrap_or_default(),
+        }
+    }
+
+    /// Whether a failure can only be the heal's doing: it came after that had begun, to one who had not waited any longer than is usual.
+    fn is_hit(self, one: &Answer) -> bool {
+        one.end >= self.begun && one.at >= self.begun - self.usual
+    }
+
+    /// Whether an answer had been waited for longer than is usual when the heal began, so that it may be what brought it.
+    fn brought(self, one: &Answer) -> bool {
+        one.at < self.begun - self.usual && one.end >= self.begun
+    }
+}
+
+/// Whether an outage lasted until the heal for all that is known. Whoever hung and is answered after the heal had begun is no sign that
+/// callers had recovered before: the outage goes on with those who follow it so closely that as failures they would be of its burst.
+fn reaches_into_heal(
+    burst: &Burst,
+    settings: &AvailabilitySettings,
+    trial: &FaultTrial,
+    (at_heal, answers): (AtHeal, &[Answer]),
+) -> bool {
+    let last = answers[burst.last()].at;
+    let next = answers[burst.last()..]
+        .iter()
+        .take_while(|one| one.at - last < settings.gap_s);
+    burst.may_last_until(answers, trial.ended) >= trial.heal_begun
+        || next.skip(1).any(|one| at_heal.brought(one))
+}
+
+/// The p99 between the beginning of the measured time and the injection.
+fn baseline(trial: &FaultTrial, exchanges: &[SingleExchange]) -> Option<f64> {
+    let micros = |one: &SingleExchange| super::answers::seconds(one.intended_us);
+    let from = exchanges.partition_point(|one| micros(one) < trial.measured);
+    let to = exchanges.partition_point(|one| micros(one) < trial.injected);
+    baseline_p99(&exchanges[from.min(to)..to])
 }
 
 /// Moments of recovery, in seconds of the load.
@@ -103,13 +162,9 @@ impl Recovery {
     fn of(
         settings: &AvailabilitySettings,
         trial: &FaultTrial,
-        exchanges: &[SingleExchange],
+        baseline: Option<f64>,
         (answers, fault): (&[Answer], &[&Burst]),
     ) -> Self {
-        let micros = |one: &SingleExchange| super::answers::seconds(one.intended_us);
-        let from = exchanges.partition_point(|one| micros(one) < trial.measured);
-        let to = exchanges.partition_point(|one| micros(one) < trial.injected);
-        let baseline = baseline_p99(&exchanges[from.min(to)..to]);
         let settled = |since| first_settled(settings, baseline, (since, trial.ended), answers);
         let broken = fault
             .first()

@@ -24,7 +24,7 @@ pub fn baseline_p99(exchanges: &[SingleExchange]) -> Option<f64> {
 }
 
 /// The first moment at or after `since_s` from which `settle` is free of failures, with a p99 of at most three times that before the
-/// injection or `slow`, whichever is more; `None` where there is none of which the whole `settle` ended by `until_s`.
+/// injection or `slow`, whichever is more, and not free of arrivals; `None` where there is none of which the whole `settle` ended by `until_s`.
 ///
 /// Moments are in seconds of the load. Whatever was intended up to `until_s` must have ended, or be among `exchanges` as failed.
 #[must_use]
@@ -65,6 +65,11 @@ pub(super) fn first_settled(
         {
             window.add(next, late(next));
         }
+        if window.exchanges == 0 {
+            // No evidence either way.
+            from = rest.get(begin).filter(|next| next.at > from)?.at;
+            continue;
+        }
         if window.is_settled() {
             return Some(from);
         }
@@ -101,6 +106,6 @@ impl Window {
     }
 
     fn is_settled(&self) -> bool {
-        self.exchanges > 0 && self.failed == 0 && self.late <= self.exchanges / BEYOND_P99
+        self.failed == 0 && self.late <= self.exchanges / BEYOND_P99
     }
 }

@@ -1,6 +1,7 @@
 //! Trials with outages of known length, and of none.
 
 mod campaign;
+mod heal;
 
 use super::{baseline_p99, read_trial, recovered};
 use crate::record::{
@@ -161,7 +162,7 @@ fn outages_of_known_length() {
 }
 
 /// All arrivals of a trial at 100/s, every one in the middle of its slot; `changed` may make another of each by its intended start.
-fn even(changed: impl Fn(f64) -> Option<(OutcomeClass, u64)>) -> Vec<SingleExchange> {
+fn even(mut changed: impl FnMut(f64) -> Option<(OutcomeClass, u64)>) -> Vec<SingleExchange> {
     let every = (0..1_400_u32).map(|slot| {
         let intended_us = u64::from(slot) * 10_000 + 5_000;
         let at = f64::from(slot) / 100.0 + 0.005;
