@@ -27,6 +27,7 @@ mod tornado;
 mod year;
 
 pub use annual::{annual, two_digits};
+pub use figures::Impact;
 pub use product::{PointFault, YEAR_S, failures_afforded, in_service};
 pub use read::read_trial;
 pub use recovery::{baseline_p99, recovered};

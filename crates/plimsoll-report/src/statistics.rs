@@ -29,7 +29,7 @@ pub use distortion::{ALWAYS_ALLOWED, Distortion, Figure, Lengthening};
 pub use holm::holm;
 pub(crate) use interval::method_for;
 pub use interval::{BOOTSTRAP_FROM, CONFIDENCE, Interval, Pivot};
-pub use order::{median_interval, quantile_interval, times_to_bound};
+pub use order::{median_interval, one_sided_bounds, quantile_interval, times_to_bound};
 pub use rare::{bounded_by_largest_of, clopper_pearson, left_open_by, trials_to_rule_out};
 pub use response_times::{Quantile, ResponseTimes};
 pub use sample::Sample;

@@ -59,7 +59,7 @@ fn point(fault: &FaultInputs) -> PointFault {
     PointFault {
         outage_s: fault.median_s,
         servers: fault.servers,
-        impact: fault.impact,
+        impact: fault.impact.estimate,
         per_year: fault.rate(),
     }
 }
@@ -86,16 +86,20 @@ fn sentences(
             .within_s
             .map(|within| of_within(settings, within, expected, needed)),
     );
+    said.extend(ended_by_heal(faults));
     let alone: Vec<&str> = (faults.iter())
         .filter(|fault| fault.lost_s.len() < 2)
         .map(|fault| fault.name.as_str())
         .collect();
     if !alone.is_empty() {
         said.push(format!(
-            "callers recovered from fewer than two trials, so the mean has no interval: {}",
+            "callers recovered by themselves from fewer than two trials, so the mean has no interval: {}",
             alone.join(", ")
         ));
     }
+    said.push(
+        "years by chance are drawn with what the trials leave open: half of them may lose far more than is expected".to_owned(),
+    );
     said.push(
         "what a heal costs is counted with its fault; rates are stated, not measured here"
             .to_owned(),
@@ -104,6 +108,26 @@ fn sentences(
         "no row is for faults that come together or have one cause, nor for deploys, configuration and people".to_owned(),
     );
     said
+}
+
+/// Trials that do not show how long it lasts until somebody repairs it.
+fn ended_by_heal(faults: &[FaultInputs]) -> Option<String> {
+    let ended = faults.iter().filter(|fault| fault.ended_by_heal > 0);
+    let rows = ended.map(|fault| {
+        format!(
+            "{} of {} of {}",
+            fault.ended_by_heal,
+            fault.failed + fault.lost_s.len() as u64,
+            fault.name
+        )
+    });
+    let rows: Vec<String> = rows.collect();
+    (!rows.is_empty()).then(|| {
+        format!(
+            "trials in which callers came back only when the fault was healed are priced as failed failovers, as nobody else heals it: {}",
+            rows.join(", ")
+        )
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "two digits of them are kept")]

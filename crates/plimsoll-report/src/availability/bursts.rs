@@ -106,6 +106,6 @@ pub(super) fn outage(
     #[expect(clippy::cast_precision_loss, reason = "a count of exchanges")]
     let failed = outage.failed as f64;
     outage.lost_s = failed / settings.rate_per_s;
-    outage.impact = (outage.high_s > 0.0).then(|| (outage.lost_s / outage.high_s).min(1.0));
+    outage.impact = (outage.estimate_s > 0.0).then(|| (outage.lost_s / outage.estimate_s).min(1.0));
     outage
 }

@@ -49,7 +49,7 @@ fn of_one(fault: &FaultInputs, repair_s: f64, draw: &mut Draw) -> f64 {
     let (failed, recovered) = fault.trials();
     let chance = beta(failed + 0.5, recovered + 0.5, draw);
     let faults = poisson(mean, draw);
-    let repair = repair_s * fault.impact;
+    let repair = repair_s * fault.impact.estimate;
     if faults > MANY {
         return many(f64::from(faults), (chance, repair), &fault.lost_s, draw);
     }
@@ -97,18 +97,19 @@ mod tests {
             per_year: FaultRate::Declared(per_year),
             lost_s: vec![1.0, 2.0, 3.0, 2.0],
             failed: 0,
-            impact: 1.0,
+            ended_by_heal: 0,
+            impact: crate::availability::figures::Impact::WHOLE,
             median_s: 2.0,
         };
         years(&[fault], 0.0, Some(2.0 * 2.0 * per_year), 5)
     }
 
-    /// Repairs cost nothing here, so a year is what callers recover from: at most two seconds for each of the faults in the mean.
+    /// Repairs cost nothing here, so a year is what callers recover from: at most two seconds for each of the faults, on average.
     #[test]
     fn few_faults_and_many() {
         for per_year in [5.0, 50.0, 500.0, 5_000.0] {
             let year = year_of(per_year);
-            // With a chance of 1/10 in the mean that one is repaired, for nothing.
+            // With an average chance of 1/10 that one is repaired, for nothing.
             let mean = 2.0 * 2.0 * per_year * 0.9;
             assert!(
                 (0.85..1.1).contains(&(year.p50 / mean)),

@@ -1,17 +1,20 @@
 //! Figures of one fault over its trials.
 
+mod said;
+
 use crate::record::{
     AvailabilitySettings, Estimated, FailedFailovers, FaultOutages, HealFigures, OutageFigures,
-    Role, TrialSummary,
+    Role, TrialOutage, TrialSummary,
 };
 use crate::statistics::{
-    CONFIDENCE, Pivot, Sample, bounded_by_largest_of, clopper_pearson, left_open_by,
-    median_interval,
+    CONFIDENCE, Pivot, Sample, bounded_by_largest_of, clopper_pearson, median_interval,
+    one_sided_bounds,
 };
-use plimsoll_base::units::{format_number, format_seconds};
 
 /// Seconds that 99.99 % leaves in 30 days.
 const BUDGET_S: f64 = 259.2;
+/// The percentile of outages that is said beside their median.
+const P95: f64 = 0.95;
 
 /// The trials of one table.
 pub(super) struct Table<'a> {
@@ -41,8 +44,8 @@ impl<'a> Table<'a> {
     ) -> FaultOutages {
         let counted: Vec<&TrialSummary> = self.counted().collect();
         let facts = settings.faults.get(self.row);
-        let outages: Vec<f64> = counted.iter().map(|trial| length(trial)).collect();
-        let came_back = counted.iter().filter(|trial| !trial.failed_failover);
+        let outages: Vec<Length> = counted.iter().map(|trial| Length::of(trial)).collect();
+        let came_back = counted.iter().filter(|trial| !trial.is_cut_short());
         let lost: Vec<f64> = came_back.map(|trial| trial.outage.lost_s).collect();
         let number =
             |is: fn(&TrialSummary) -> bool| count(counted.iter().filter(|trial| is(trial)).count());
@@ -62,9 +65,10 @@ impl<'a> Table<'a> {
             without_outage: number(|trial| !trial.outage.is_any()),
             below_resolution: number(|trial| trial.below_resolution),
             reached_into_heal: number(|trial| trial.reaches_into_heal),
+            ended_by_heal: number(TrialSummary::is_ended_by_heal),
             outage: outage_figures(&outages, seed, 2 * index),
             lost,
-            impact: impact(&counted),
+            impact: Impact::of(&counted).map(|impact| impact.estimate),
             stall_s: largest(counted.iter().map(|trial| trial.stall_s)),
             heal: heal(&counted),
             resolution_s: largest(counted.iter().map(|trial| trial.resolution_s)),
@@ -73,18 +77,35 @@ impl<'a> Table<'a> {
             sentences: Vec::new(),
         };
         FaultOutages {
-            sentences: sentences(&found),
+            sentences: said::sentences(&found),
             ..found
         }
     }
 }
 
-/// The length that an outage counts as.
-fn length(trial: &TrialSummary) -> f64 {
-    if trial.below_resolution {
-        return trial.outage.estimate_s.max(trial.resolution_s);
+/// The length that an outage counts as, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Length {
+    /// The best single figure.
+    pub(super) estimate: f64,
+    /// Its upper end.
+    pub(super) high: f64,
+    /// Whether it would have lasted longer than it was seen.
+    pub(super) is_cut_short: bool,
+}
+
+impl Length {
+    fn of(trial: &TrialSummary) -> Self {
+        let least = match trial.below_resolution {
+            true => trial.resolution_s,
+            false => 0.0,
+        };
+        Self {
+            estimate: trial.outage.estimate_s.max(least),
+            high: trial.outage.high_s.max(least),
+            is_cut_short: trial.is_cut_short(),
+        }
     }
-    trial.outage.estimate_s
 }
 
 pub(super) fn count(number: usize) -> u32 {
@@ -109,10 +130,20 @@ fn failed_failovers(failed: u64, trials: u64) -> FailedFailovers {
 }
 
 /// Figures of lengths over trials. `seed` and `index` key what is resampled.
+///
+/// The median and the p95 are those of the best single figures; the longest, and what bounds the p95, are upper ends. Where an outage would have
+/// lasted longer than it was seen, nothing bounds them from above, and there is no mean.
 #[must_use]
-pub fn outage_figures(lengths: &[f64], seed: u64, index: u64) -> OutageFigures {
-    let mut sorted = lengths.to_vec();
-    sorted.sort_by(f64::total_cmp);
+pub(super) fn outage_figures(lengths: &[Length], seed: u64, index: u64) -> OutageFigures {
+    let estimates: Vec<f64> = lengths.iter().map(|one| one.estimate).collect();
+    let ascending = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let sorted = ascending(estimates.clone());
+    let highs = ascending(lengths.iter().map(|one| one.high).collect());
+    let all_seen = lengths.iter().all(|one| !one.is_cut_short);
+    let (low, high) = one_sided_bounds(P95, &sorted, &highs);
     let interval = median_interval(&sorted);
     let p50 = median(&sorted).map(|value| Estimated {
         value,
@@ -123,10 +154,15 @@ pub fn outage_figures(lengths: &[f64], seed: u64, index: u64) -> OutageFigures {
     let rank = (sorted.len() * 19).div_ceil(20);
     OutageFigures {
         p50,
-        p95: rank.checked_sub(1).map(|place| sorted[place]),
-        max: sorted.last().copied(),
-        max_bounds_share: (!sorted.is_empty()).then(|| bounded_by_largest_of(sorted.len() as u64)),
-        mean: mean(lengths, seed, index),
+        p95: rank.checked_sub(1).map(|place| Estimated {
+            value: sorted[place],
+            low,
+            high: high.filter(|_| all_seen),
+        }),
+        max: highs.last().copied(),
+        max_bounds_share: (!sorted.is_empty() && all_seen)
+            .then(|| bounded_by_largest_of(sorted.len() as u64)),
+        mean: mean(&estimates, seed, index).filter(|_| all_seen),
     }
 }
 
@@ -161,12 +197,32 @@ fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The share of arrivals that failed during outages, of all of them together.
-pub(super) fn impact(trials: &[&TrialSummary]) -> Option<f64> {
-    let with_any = trials.iter().filter(|trial| trial.outage.is_any());
-    let (lost, seconds) = with_any.fold((0.0, 0.0), |(lost, seconds), trial| {
-        (lost + trial.outage.lost_s, seconds + trial.outage.high_s)
-    });
-    (seconds > 0.0).then(|| (lost / seconds).min(1.0))
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Impact {
+    /// The best single figure: by those of outages.
+    pub estimate: f64,
+    /// Its upper end: by lower ends of outages.
+    pub high: f64,
+}
+
+impl Impact {
+    /// All arrivals.
+    pub const WHOLE: Self = Self {
+        estimate: 1.0,
+        high: 1.0,
+    };
+
+    /// That of these trials; `None` without an outage.
+    pub(super) fn of(trials: &[&TrialSummary]) -> Option<Self> {
+        let outages = trials.iter().map(|trial| &trial.outage);
+        let sum = |of: fn(&TrialOutage) -> f64| outages.clone().map(of).sum::<f64>();
+        let lost = sum(|outage| outage.lost_s);
+        let share = |seconds: f64| if lost < seconds { lost / seconds } else { 1.0 };
+        (lost > 0.0).then(|| Self {
+            estimate: share(sum(|outage| outage.estimate_s)),
+            high: share(sum(|outage| outage.low_s)),
+        })
+    }
 }
 
 fn heal(trials: &[&TrialSummary]) -> HealFigures {
@@ -189,68 +245,4 @@ fn retried(trials: &[&TrialSummary]) -> Option<f64> {
         .collect();
     let lost = lost.filter(|lost| !lost.is_empty())?;
     Some(lost.iter().sum::<f64>() / as_f64(lost.len()))
-}
-
-/// A share as a percentage, to a tenth.
-fn percent(share: f64) -> String {
-    format!("{} %", format_number((share * 1_000.0).round() / 10.0))
-}
-
-fn sentences(found: &FaultOutages) -> Vec<String> {
-    let n = found.trials;
-    if n == 0 {
-        return vec!["no trial of it counts".to_owned()];
-    }
-    let bounded = found.outage.max_bounds_share.unwrap_or_default();
-    let mut said = vec![format!(
-        "the longest of {n} outages bounds {} of cases (95 % certain)",
-        percent(bounded)
-    )];
-    let failed = &found.failed_failovers;
-    said.push(match failed.count {
-        0 => format!(
-            "callers recovered in all of {n} trials, which leaves open that they do not in {} of cases (95 % certain)",
-            percent(left_open_by(u64::from(n)))
-        ),
-        count => format!(
-            "callers did not recover in time in {count} of {n} trials: {} to {} of cases (95 %); each counts as an outage for as long as it was watched",
-            percent(failed.low),
-            percent(failed.high)
-        ),
-    });
-    if found.without_outage == n {
-        said.push(format!(
-            "no outage in {n} trials: at most 3 of {n}, {}, have one (95 % certain)",
-            percent((3.0 / f64::from(n)).min(1.0))
-        ));
-    }
-    said.extend(
-        found
-            .budget_share
-            .filter(|share| *share > 0.0)
-            .map(|share| {
-                format!(
-                    "one uses {} of what 99.99 % leaves in 30 days, in the mean",
-                    percent(share)
-                )
-            }),
-    );
-    said.extend(found.retried_lost_s.map(|lost| {
-        format!(
-            "a client that tries again would lose {} in the mean: an estimate from the same record, in which nobody did",
-            format_seconds(lost)
-        )
-    }));
-    if found.reached_into_heal > 0 {
-        said.push(format!(
-            "`for` was too short in {} of {n} trials: the fault was healed before callers had recovered from it, so these outages say how long it was there",
-            found.reached_into_heal
-        ));
-    }
-    if n < 6 {
-        said.push(format!(
-            "of {n} trials the median has no interval: it takes six"
-        ));
-    }
-    said
 }

@@ -1,13 +1,13 @@
 //! Campaigns of faults whose outages and chance to fail are known: how often figures over trials hold the truth.
 
-use super::figures::outage_figures;
+use super::figures::{Impact, Length, outage_figures};
 use super::year::{FaultInputs, expected};
 use crate::record::{Estimated, FaultRate};
 use plimsoll_base::random::{Draw, Stream};
 
 /// Faults of a campaign, of one server each and once a year.
 const FAULTS: usize = 3;
-/// An outage is a time that is always needed and one by chance, exponential in the mean.
+/// An outage is a time that is always needed and one by chance, exponential, this on average.
 const ALWAYS_S: f64 = 0.5;
 const BY_CHANCE_S: f64 = 2.0;
 
@@ -44,7 +44,7 @@ pub fn coverage(campaign: Campaign, (from, to): (u64, u64), seed: u64) -> Covera
                 + campaign.failed * campaign.repair_s);
         let upper = expected(&faults, campaign.repair_s, number).total.high;
         held[0].count(upper >= truth);
-        let figures = outage_figures(&faults[0].lost_s, seed, number);
+        let figures = outage_figures(&lengths(&faults[0].lost_s), seed, number);
         held[1].count_in(figures.mean, ALWAYS_S + BY_CHANCE_S);
         held[2].count_in(figures.p50, ALWAYS_S + BY_CHANCE_S * std::f64::consts::LN_2);
     }
@@ -54,6 +54,15 @@ pub fn coverage(campaign: Campaign, (from, to): (u64, u64), seed: u64) -> Covera
         mean,
         median,
     }
+}
+
+fn lengths(seconds: &[f64]) -> Vec<Length> {
+    let each = seconds.iter().map(|seconds| Length {
+        estimate: *seconds,
+        high: *seconds,
+        is_cut_short: false,
+    });
+    each.collect()
 }
 
 fn faults(campaign: Campaign, number: u64, seed: u64) -> Vec<FaultInputs> {
@@ -75,7 +84,8 @@ fn faults(campaign: Campaign, number: u64, seed: u64) -> Vec<FaultInputs> {
             per_year: FaultRate::Declared(1.0),
             lost_s,
             failed,
-            impact: 1.0,
+            ended_by_heal: 0,
+            impact: Impact::WHOLE,
             median_s: 0.0,
         }
     };

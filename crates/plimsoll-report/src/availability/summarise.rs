@@ -1,7 +1,7 @@
 //! All trials of an arm together.
 
 use super::annual::annual;
-use super::figures::{Table, count, impact};
+use super::figures::{Impact, Table, count};
 use super::year::FaultInputs;
 use crate::record::{
     Annual, AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultOutages, FaultTrial, Role,
@@ -78,20 +78,19 @@ fn fault_inputs(
     found: &FaultOutages,
 ) -> Option<FaultInputs> {
     let counted: Vec<&TrialSummary> = table.counted().collect();
-    let failed: Vec<&TrialSummary> = (counted.iter().copied())
-        .filter(|trial| trial.failed_failover)
-        .collect();
-    let came_back = counted.iter().filter(|trial| !trial.failed_failover);
+    let (failed, recovered): (Vec<&TrialSummary>, Vec<&TrialSummary>) =
+        (counted.iter().copied()).partition(|trial| trial.is_cut_short());
     Some(FaultInputs {
         name: table.name.clone(),
         servers: f64::from(facts.servers),
         per_year: facts.per_year?,
-        lost_s: came_back
+        lost_s: (recovered.iter())
             .map(|trial| trial.outage.lost_s + trial.heal_outage.lost_s)
             .collect(),
         failed: failed.len() as u64,
+        ended_by_heal: found.ended_by_heal.into(),
         // Of those that failed, if there are any; where nobody saw an outage, all may be hit.
-        impact: impact(&failed).or(found.impact).unwrap_or(1.0),
+        impact: (Impact::of(&failed).or_else(|| Impact::of(&counted))).unwrap_or(Impact::WHOLE),
         median_s: found.outage.p50?.value,
     })
 }

@@ -28,7 +28,7 @@ pub(super) fn bars(faults: &[FaultInputs], repair_s: f64, seed: u64) -> Vec<Torn
             }
         };
         let chances = End::BOTH.map(|end| chance(end, fault));
-        bars.push(bar("share of failed failovers", chances, |own, failed| {
+        bars.push(bar("share that is repaired", chances, |own, failed| {
             Values { failed, ..own }
         }));
         let lost = MeanLost::of(fault, seed, index);

@@ -1,10 +1,12 @@
 //! Expected seconds of a year from the trials of each fault: `Σ servers · rate · ((1 − q) · lost + q · repair · impact)`, with an interval.
 //!
-//! `q` is the chance that callers do not recover by themselves. For the upper end it is drawn from Beta(failed + 1, n − failed), for the lower
+//! `q` is the chance that callers do not recover by themselves, be it that they do not at all or that the heal ended it: then somebody repairs
+//! it. For the upper end it is drawn from Beta(failed + 1, n − failed), for the lower
 //! from Beta(failed, n − failed + 1), the two halves of Clopper and Pearson's interval: Jeffreys' Beta(failed + ½, …) holds 0.87 where 0.95 is
 //! claimed (20 trials, q = 0.1). Means of what is lost are drawn as bootstrap-t has them, rates that were counted from Gamma(n + ½, years).
 
 use super::draws::{beta, gamma};
+use super::figures::Impact;
 use crate::record::{Bounds, FaultRate};
 use crate::statistics::{Pivot, Sample};
 use plimsoll_base::random::{Draw, Stream};
@@ -23,18 +25,20 @@ pub struct FaultInputs {
     pub servers: f64,
     /// How often one of them has it in a year.
     pub per_year: FaultRate,
-    /// Lost-request seconds of each trial from which callers recovered, those of the heal included.
+    /// Lost-request seconds of each trial from which callers recovered by themselves, those of the heal included.
     pub lost_s: Vec<f64>,
     /// Trials from which they did not.
     pub failed: u64,
+    /// Those of `failed` from which they came back when the fault was healed.
+    pub ended_by_heal: u64,
     /// The share of arrivals that fail until it is repaired.
-    pub impact: f64,
+    pub impact: Impact,
     /// The median of its outages, for the product formula.
     pub median_s: f64,
 }
 
 impl FaultInputs {
-    /// Faults of one server in a year, in the mean of what is known.
+    /// Faults of one server in a year, on average of what is known.
     pub(super) fn rate(&self) -> f64 {
         match self.per_year {
             FaultRate::Declared(rate) => rate,
@@ -93,7 +97,7 @@ impl Values {
             faults: fault.servers * fault.rate(),
             failed: fault.failed_share(),
             lost: fault.mean_lost(),
-            repair: repair_s * fault.impact,
+            repair: repair_s * fault.impact.estimate,
         }
     }
 
@@ -127,6 +131,14 @@ impl End {
         match self {
             Self::Low => 1.0 - CERTAIN,
             Self::High => CERTAIN,
+        }
+    }
+
+    /// The share of arrivals that fail until a fault is repaired, as it is taken for this end.
+    pub(super) fn impact(self, fault: &FaultInputs) -> f64 {
+        match self {
+            Self::Low => fault.impact.estimate,
+            Self::High => fault.impact.high,
         }
     }
 
@@ -204,7 +216,7 @@ fn ends(
     let mut totals = vec![0.0; DRAWS];
     let mut each = Vec::new();
     for (fault, lost) in faults.iter().zip(lost) {
-        let estimates = Values::of(fault, repair_s);
+        let repair = repair_s * end.impact(fault);
         let (a, b) = end.shapes(fault);
         let mut drawn: Vec<f64> = totals
             .iter_mut()
@@ -213,7 +225,7 @@ fn ends(
                     faults: fault.servers * fault.draw_rate(&mut draw),
                     failed: beta(a, b, &mut draw),
                     lost: lost.at(draw.unit()),
-                    ..estimates
+                    repair,
                 };
                 *total += values.seconds();
                 values.seconds()

@@ -32,6 +32,21 @@ pub(super) fn rank_below(p: f64, count: u64) -> Option<f64> {
     (below > 0).then_some(below as f64)
 }
 
+/// Ends of the quantile `p` (0 to 1, exclusive), each right with 95 % by itself: by the exact ranks among sorted values that none of them
+/// is less than, and among such that none is more than. `None` for too few of them.
+#[must_use]
+pub fn one_sided_bounds(p: f64, at_least: &[f64], at_most: &[f64]) -> (Option<f64>, Option<f64>) {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank"
+    )]
+    let at = |sorted: &[f64], rank: f64| sorted.get(rank as usize - 1).copied();
+    let low = rank_below(p, at_least.len() as u64).and_then(|rank| at(at_least, rank));
+    let high = rank_above(p, at_most.len() as u64).and_then(|rank| at(at_most, rank));
+    (low, high)
+}
+
 /// How many times it takes until the largest bounds the quantile `p` from above with 95 % confidence: until `pⁿ` is at most 5 %.
 #[must_use]
 #[expect(

@@ -255,6 +255,7 @@ impl Node for OutageFigures {
     fn child(&self, name: &str) -> Option<Child<'_>> {
         let node: &dyn Node = match name {
             "p50" => self.p50.as_ref()?,
+            "p95" => self.p95.as_ref()?,
             "mean" => self.mean.as_ref()?,
             _ => return figure(self, name),
         };

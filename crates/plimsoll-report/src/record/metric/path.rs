@@ -213,12 +213,14 @@ fn parse_outages(rest: &str) -> Parsed {
     let failed = units::<FailedFailovers>();
     let outage = units::<OutageFigures>();
     match rest.split_once('.').unwrap_or((rest, "")) {
-        ("outage", "p50" | "mean") => found(&rest.split('.').collect::<Vec<_>>(), Unit::Seconds),
+        ("outage", "p50" | "p95" | "mean") => {
+            found(&rest.split('.').collect::<Vec<_>>(), Unit::Seconds)
+        }
         ("outage", figure) => match lookup(&outage, figure) {
             Some(unit) => found(&["outage", figure], unit),
             None => expected(
                 "faults.<name>.outage",
-                names(&outage).chain(["p50", "mean"]),
+                names(&outage).chain(["p50", "p95", "mean"]),
             ),
         },
         ("failed_failovers", figure) => match lookup(&failed, figure) {

@@ -29,8 +29,8 @@ pub struct AvailabilitySummary {
 
 /// Outages of one fault over its trials that count.
 ///
-/// An outage is the middle of its interval; one below the resolution of its trial counts as that, never as 0. That of a failed failover
-/// lasted at least as long as it was watched, and counts as that.
+/// An outage is the middle of its interval; one below the resolution of its trial counts as that, never as 0. That of a failed failover, and
+/// one that the heal ended, would have lasted longer than it was seen, and counts as that.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultOutages {
     /// Its name in paths of metrics: that of its row, with the role of the victims where there are several: `database, leader`.
@@ -56,11 +56,15 @@ pub struct FaultOutages {
     pub below_resolution: u32,
     /// Trials whose outage reached beyond the beginning of the heal: the fault was healed before callers had recovered from it.
     pub reached_into_heal: u32,
+    /// Those of them that are no failed failovers: callers came back only when the fault was healed. How long it lasts without that is not
+    /// known, and in a year it is priced as a failed failover.
+    pub ended_by_heal: u32,
     /// Lengths of the outages in seconds.
     pub outage: OutageFigures,
-    /// Mean of lost-request seconds, failed exchanges over rate, of trials from which callers recovered; `null` without one.
+    /// Mean of lost-request seconds, failed exchanges over rate, of trials from which callers recovered by themselves; `null` without one.
     pub lost: Option<Estimated>,
-    /// Mean share of arrivals that failed during the outages: lost-request seconds over upper ends of outages; `null` without an outage.
+    /// Mean share of arrivals that failed during the outages: lost-request seconds over the best single figures of outages; `null` without
+    /// an outage.
     pub impact: Option<f64>,
     /// Longest time without a completion in any trial, while there were arrivals.
     pub stall_s: Option<f64>,
@@ -70,7 +74,7 @@ pub struct FaultOutages {
     pub resolution_s: Option<f64>,
     /// The share of the 259.2 s that 99.99 % leaves in 30 days that one such fault uses up, by its mean of lost-request seconds.
     pub budget_share: Option<f64>,
-    /// Lost-request seconds of a client that tries again, in the mean, as an estimate; `null` where it was not asked.
+    /// Lost-request seconds of a client that tries again, on average, as an estimate; `null` where it was not asked.
     pub retried_lost_s: Option<f64>,
     /// Conclusions that these trials allow, each a sentence.
     pub sentences: Vec<String>,
@@ -120,18 +124,20 @@ pub struct Estimated {
 pub struct OutageFigures {
     /// The median, with an interval by order statistics.
     pub p50: Option<Estimated>,
-    /// The 95th percentile by nearest rank.
-    pub p95: Option<f64>,
-    /// The longest.
+    /// The 95th percentile by nearest rank, with ends by order statistics, each right with 95 % by itself: the upper one from 59 trials on,
+    /// by upper ends of outages, and `null` where an outage would have lasted longer than it was seen.
+    pub p95: Option<Estimated>,
+    /// The longest that any may have lasted: the largest upper end.
     pub max: Option<f64>,
-    /// The share of all cases that the longest bounds, with 95 % confidence: `0.05^(1/n)`, 95 % of 59 trials.
+    /// The share of all cases that the longest bounds, with 95 % confidence: `0.05^(1/n)`, 95 % of 59 trials; `null` where an outage would
+    /// have lasted longer than it was seen.
     pub max_bounds_share: Option<f64>,
-    /// The mean, with an interval by bootstrap-t, or Student's t of fewer than eight trials.
+    /// The mean, with an interval by bootstrap-t, or Student's t of fewer than eight trials; `null` where an outage would have lasted longer
+    /// than it was seen.
     pub mean: Option<Estimated>,
 }
 
 figures!(OutageFigures {
-    p95: Seconds,
     max: Seconds,
     max_bounds_share: Share,
 });
@@ -221,9 +227,9 @@ pub struct FaultYear {
     pub faults_per_year: f64,
     /// Seconds of those from which callers recover.
     pub recovered_s: f64,
-    /// Seconds of those that are repaired.
+    /// Seconds of those that are repaired: failed failovers, and what the heal ended.
     pub repaired_s: f64,
-    /// Both, with an interval of which each end is right with 95 % by itself.
+    /// Both, with a lower and an upper end, each right with 95 % by itself.
     pub total: Bounds,
 }
 

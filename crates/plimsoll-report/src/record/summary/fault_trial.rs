@@ -81,12 +81,26 @@ pub struct TrialOutage {
     pub is_unmeasured: bool,
     /// Bursts that they came in.
     pub bursts: u32,
-    /// The share of arrivals that failed meanwhile: lost-request seconds over the upper end; `null` without an outage.
+    /// The share of arrivals that failed meanwhile: lost-request seconds over the best single figure; `null` without an outage.
     pub impact: Option<f64>,
     /// The first failed intended start, in seconds from the injection; `null` without one.
     pub first_s: Option<f64>,
     /// The last one.
     pub last_s: Option<f64>,
+}
+
+impl TrialSummary {
+    /// Whether callers came back only when the fault was healed.
+    #[must_use]
+    pub fn is_ended_by_heal(&self) -> bool {
+        self.reaches_into_heal && !self.failed_failover
+    }
+
+    /// Whether callers did not recover by themselves: its outage would have lasted longer than it was seen.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.reaches_into_heal || self.failed_failover
+    }
 }
 
 impl TrialOutage {

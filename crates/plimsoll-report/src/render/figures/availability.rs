@@ -1,7 +1,8 @@
 //! Tables of outages: by fault, of a year, and trial by trial.
 
 use crate::record::{
-    Annual, AvailabilitySummary, Estimated, FaultOutages, Summary, TrialOutage, TrialSummary,
+    Annual, AvailabilitySummary, Bounds, Estimated, FaultOutages, SHAM, Summary, TrialOutage,
+    TrialSummary,
 };
 use crate::render::table::Table;
 use crate::render::words::{count, number, percent, time};
@@ -17,8 +18,9 @@ pub(in crate::render) fn outages(summary: &Summary) -> Option<Table> {
         ["fault"]
             .into_iter()
             .chain(several_arms.then_some("arm"))
-            .chain(["breaks", "trials", "failed", "median", "95 % of it", "p95"])
-            .chain(["max", "mean lost", "impact", "of heal", "resolution"]),
+            .chain(["breaks", "trials", "void", "failed", "ended by heal"])
+            .chain(["median", "95 % of it", "p95", "max", "mean lost"])
+            .chain(["impact", "of heal", "resolution"]),
     )
     .with_words(if several_arms { &[1, 2] } else { &[1] });
     for (arm, found) in arms {
@@ -31,8 +33,11 @@ pub(in crate::render) fn outages(summary: &Summary) -> Option<Table> {
         let mut row = vec!["sham".to_owned()];
         row.extend(several_arms.then(|| arm.clone()));
         let with_any = found.sham.with_outage;
+        let void = found.void_trials.iter();
+        let void = void.filter(|trial| trial.fault == SHAM).count();
         row.extend([NOTHING.to_owned(), count(found.sham.trials.into())]);
-        row.extend([NOTHING; 2].map(str::to_owned));
+        row.push(count(void as u64));
+        row.extend([NOTHING; 3].map(str::to_owned));
         row.push(format!("{with_any} with any"));
         row.resize(table.head.len(), NOTHING.to_owned());
         table.rows.push(row);
@@ -56,17 +61,24 @@ fn cells(fault: &FaultOutages) -> Vec<String> {
         seconds => time(seconds),
     };
     let outage = &fault.outage;
+    // Some outages would have lasted longer than they were seen.
+    let open = |length: String| match fault.trials > 0 && outage.max_bounds_share.is_none() {
+        true => format!("at least {length}"),
+        false => length,
+    };
     vec![
         format!("{} {target}", fault.kind).trim_end().to_owned(),
         count(fault.trials.into()),
+        count(fault.void_trials.into()),
         count(fault.failed_failovers.count),
+        count(fault.ended_by_heal.into()),
         length(outage.p50.map(|median| median.value)),
         outage
             .p50
             .and_then(interval)
             .unwrap_or_else(|| NOTHING.to_owned()),
-        length(outage.p95),
-        length(outage.max),
+        open(length(outage.p95.map(|p95| p95.value))),
+        open(length(outage.max)),
         time(fault.lost.map(|lost| lost.value)),
         fault.impact.map_or_else(|| NOTHING.to_owned(), percent),
         heal(fault),
@@ -107,8 +119,12 @@ pub(in crate::render) fn sentences(summary: &Summary) -> Vec<String> {
 
 fn void(found: &AvailabilitySummary) -> Option<String> {
     let last = found.void_trials.last()?;
+    let verb = match found.void_trials.len() {
+        1 => "does",
+        _ => "do",
+    };
     Some(format!(
-        "{} of {} trials do not count; the last of {}: {}",
+        "{} of {} trials {verb} not count; the last of {}: {}",
         found.void_trials.len(),
         found.trials.len(),
         last.fault,
@@ -116,43 +132,37 @@ fn void(found: &AvailabilitySummary) -> Option<String> {
     ))
 }
 
-/// Figures of a year, the product formula beside them.
+/// Figures of a year, the product formula beside them. Either end is certain by itself, so they stand in columns of their own: together they
+/// are no interval of 95 %.
 pub(in crate::render) fn year(annual: &Annual) -> Table {
     let mut table = Table::new([
         "a year",
         "seconds",
-        "95 % certain",
+        "at least (95 % certain)",
+        "at most (95 % certain)",
         "in service",
-        "so certain",
-    ])
-    .with_words(&[2]);
-    let expected = &annual.expected;
-    table.rows.push(vec![
-        "expected".to_owned(),
-        time(Some(expected.value)),
-        format!(
-            "{} to {}",
-            time(Some(expected.low)),
-            time(Some(expected.high))
-        ),
-        nines(expected.availability),
-        nines(expected.availability_low),
+        "in service at least (95 % certain)",
     ]);
-    for part in &expected.by_fault {
-        table.rows.push(vec![
-            format!("  of {}", part.name),
-            time(Some(part.total.value)),
-            format!(
-                "{} to {}",
-                time(Some(part.total.low)),
-                time(Some(part.total.high))
-            ),
-            NOTHING.to_owned(),
-            NOTHING.to_owned(),
-        ]);
-    }
+    let row = |name: String, bounds: Bounds, shares: [String; 2]| {
+        let seconds = [bounds.value, bounds.low, bounds.high];
+        let seconds = seconds.map(|seconds| time(Some(seconds)));
+        [name].into_iter().chain(seconds).chain(shares).collect()
+    };
+    let expected = &annual.expected;
+    let whole = Bounds {
+        value: expected.value,
+        low: expected.low,
+        high: expected.high,
+    };
+    let shares = [expected.availability, expected.availability_low].map(nines);
+    table.rows.push(row("expected".to_owned(), whole, shares));
+    table.rows.extend(expected.by_fault.iter().map(|part| {
+        let name = format!("  of {}", part.name);
+        row(name, part.total, [NOTHING; 2].map(str::to_owned))
+    }));
     let plain = |name: &str, seconds: f64| {
-        let mut row = vec![name.to_owned(), time(Some(seconds)), NOTHING.to_owned()];
+        let mut row = vec![name.to_owned(), time(Some(seconds))];
+        row.extend([NOTHING; 2].map(str::to_owned));
         row.push(nines(crate::availability::in_service(seconds)));
         row.push(NOTHING.to_owned());
         row
@@ -169,7 +179,7 @@ pub(in crate::render) fn year(annual: &Annual) -> Table {
     table
 }
 
-/// Six digits behind the point: a second of a year is the sixth.
+/// Five digits behind the point: the last is three seconds of a year.
 fn nines(share: f64) -> String {
     format!("{:.5} %", 100.0 * share)
 }
@@ -256,6 +266,7 @@ fn recovered(trial: &TrialSummary) -> String {
         trial.failed_over_s.or(trial.recovered_s),
     ) {
         (true, _) => "not in time".to_owned(),
+        (false, moment) if trial.reaches_into_heal => format!("{}, healed", time(moment)),
         (false, moment) => time(moment),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     super::section(
         "Outages",
-        "An outage lasts from the first to the last failed intended start at least, and from the last good before to the first good after at most; its middle is shown. Lost seconds are failed exchanges over the rate: they add up, whatever part of the callers is hit.",
+        "An outage lasts from the first to the last failed intended start at least, and from the last good before to the first good after at most; its middle is shown, and of the longest its upper end. Lost seconds are failed exchanges over the rate: they add up, whatever part of the callers is hit.",
         content,
     )
 }
@@ -121,7 +121,7 @@ fn median(canvas: &mut Canvas<'_>, fault: &FaultOutages) {
         }
     }
     if let Some(p95) = fault.outage.p95 {
-        upright(canvas, p95, 0.4, 0.7);
+        upright(canvas, p95.value, 0.4, 0.7);
     }
 }
 

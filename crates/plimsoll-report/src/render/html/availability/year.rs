@@ -34,7 +34,7 @@ pub(super) fn part(found: &AvailabilitySummary) -> Markup {
         (arms::table(&year(annual)))
         ul.notes { @for said in of_year(found) { li { (said) } } }
         (legend(names))
-        (figure(stacked(annual), "Expected seconds of a year by fault, one behind the other; line: from the lower to the upper end, each right with 95 % by itself."))
+        (figure(stacked(annual), "Expected seconds of a year by fault, one behind the other; line: from what they are at least to what they are at most, each 95 % certain by itself."))
         (figure(nines(annual, within), "On a scale of nines. Bold: expected, with both ends; below it each fault; the lowest row: years by chance, at the median, at 95 and at 99 of 100. Red: what `within` allows."))
         @if !annual.tornado.is_empty() {
             (figure(tornado(annual), "Expected seconds with one input at either end of its interval and all others at their estimates, in the order of the table below."))

@@ -1,0 +1,97 @@
+//! Trials whose outages would have lasted longer than they were seen: what is said of them and of a year.
+
+use super::campaign::campaign;
+use crate::record::AvailabilitySummary;
+
+/// A campaign of eighteen trials, the last of which, of so many seconds as its number says, was ended by the heal.
+fn ended_by_heal() -> AvailabilitySummary {
+    campaign(Some(1.0), |row, read| {
+        read.reaches_into_heal = row.number == 18;
+    })
+}
+
+#[test]
+fn who_came_back_by_the_heal_did_not_recover() {
+    let found = ended_by_heal();
+    let fault = &found.faults[0];
+    assert_eq!(
+        (
+            fault.failed_failovers.count,
+            fault.reached_into_heal,
+            fault.ended_by_heal
+        ),
+        (0, 1, 1)
+    );
+    // The mean is of the seventeen others.
+    assert_eq!((fault.lost.unwrap().value, fault.outage.mean), (9.0, None));
+    assert_eq!(fault.outage.max_bounds_share, None);
+    assert_eq!(
+        fault.sentences[..2],
+        [
+            "the longest of 18 outages bounds nothing: some would have lasted longer",
+            "in 1 of 18 trials callers came back only when the fault was healed: how long it lasts without that is not known, for which `for` was too short",
+        ]
+    );
+    let annual = found.annual.unwrap();
+    let expected = 3.0 * (17.0 / 18.0 * 9.0 + 1_800.0 / 18.0);
+    assert!(
+        (annual.expected.value - expected).abs() < 1e-9,
+        "{annual:?}"
+    );
+    let said = "trials in which callers came back only when the fault was healed are priced as failed failovers, as nobody else heals it: 1 of 18 of application";
+    assert!(annual.sentences.iter().any(|one| one == said), "{annual:?}");
+}
+
+/// A failed failover is no outage of a known length either.
+#[test]
+fn the_longest_of_outages_that_did_not_end_bounds_nothing() {
+    let found = campaign(Some(1.0), |row, read| {
+        read.failed_failover = row.number == 18;
+        read.reaches_into_heal = row.number == 18;
+    });
+    let fault = &found.faults[0];
+    assert_eq!((fault.failed_failovers.count, fault.ended_by_heal), (1, 0));
+    assert_eq!(
+        (fault.reached_into_heal, fault.outage.max_bounds_share),
+        (1, None)
+    );
+    assert!(
+        !fault
+            .sentences
+            .iter()
+            .any(|one| one.contains("of cases (95 % certain)"))
+    );
+}
+
+/// The longest is the largest upper end, the median and the p95 are of the best single figures.
+#[test]
+fn the_longest_is_an_upper_end() {
+    let found = campaign(Some(1.0), |row, read| {
+        if row.number == 2 {
+            read.outage.high_s = 40.0;
+        }
+    });
+    let outage = found.faults[0].outage;
+    let p95 = outage.p95.unwrap();
+    assert_eq!((outage.max, p95.value, p95.high), (Some(40.0), 18.0, None));
+}
+
+/// Half of the callers, by outages of which the upper end is twice the best single figure and the lower end three quarters of it.
+#[test]
+fn impact_is_over_the_best_single_figure() {
+    let of = |lost: f64| {
+        campaign(Some(1.0), |_, read| {
+            let seconds = read.outage.estimate_s;
+            read.outage.low_s = 0.75 * seconds;
+            read.outage.high_s = 2.0 * seconds;
+            read.outage.lost_s = lost * seconds;
+        })
+    };
+    let half = of(0.5);
+    assert!((half.faults[0].impact.unwrap() - 0.5).abs() < 1e-12);
+    assert!((of(0.9).faults[0].impact.unwrap() - 0.9).abs() < 1e-12);
+    // No trial failed: the upper end is that of q, at most 15 % with 95 %, and prices it at ⅔ of the callers.
+    let high = half.annual.unwrap().expected.high;
+    let price = |share: f64| 3.0 * (1.0 - 0.05_f64.powf(1.0 / 18.0)) * 1_800.0 * share;
+    assert!((price(0.66)..price(0.72)).contains(&high), "{high}");
+}
