@@ -246,6 +246,13 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
         );
         return Some((VerdictResult::Failed, why));
     }
+    if of.cut_short > 0 && matches!(bound, Bound::Below(_)) {
+        let why = format!(
+            "in {} of {} trials callers had not recovered by themselves, so it would have lasted longer",
+            of.cut_short, of.count
+        );
+        return Some((VerdictResult::Inconclusive, why));
+    }
     let needed = times_to_bound(of.share);
     if of.count < needed && matches!(bound, Bound::Below(_)) {
         #[expect(clippy::cast_precision_loss, reason = "counts for people")]

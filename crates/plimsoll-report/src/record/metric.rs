@@ -4,6 +4,7 @@
 //! from a record to those below it.
 
 mod node;
+mod outages;
 mod path;
 
 use crate::record::{ArmSummary, Unit};
@@ -52,17 +53,19 @@ pub struct Reading {
     pub value: Option<f64>,
     /// The ends of its interval, for a quantity with one.
     pub interval: Option<(f64, f64)>,
-    /// Evidence of a percentile of times.
+    /// Evidence of a percentile of times or of outages.
     pub percentile: Option<Percentile>,
 }
 
-/// Evidence of a percentile of times.
+/// Evidence of a percentile of times or of outages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {
     /// Its share, 0 to 1.
     pub share: f64,
-    /// Times, and of response times lower bounds and what was never answered.
+    /// Times, and of response times lower bounds and what was never answered; or outages.
     pub count: u64,
+    /// How many outages would have lasted longer than they were seen; none of times.
+    pub cut_short: u64,
     /// Whether it rests on what was given up, so that it is a lower bound.
     pub is_at_least: bool,
     /// Lower bound, with 95 % confidence; `None`: too few times.
@@ -230,7 +233,12 @@ impl Metric {
         for segment in &self.segments {
             match node.child(segment) {
                 Some(Child::Node(next)) => node = next,
-                Some(Child::Figure(value)) => return Reading::exact(value),
+                Some(Child::Figure(value)) => {
+                    return Reading {
+                        percentile: self.outages(arm),
+                        ..Reading::exact(value)
+                    };
+                }
                 None => return Reading::default(),
             }
         }
@@ -238,8 +246,19 @@ impl Metric {
         Reading {
             value,
             interval,
-            percentile: None,
+            percentile: self.outages(arm),
         }
+    }
+
+    /// Evidence of a percentile of outages.
+    fn outages(&self, arm: &ArmSummary) -> Option<Percentile> {
+        let [.., head, figure] = self.segments.as_slice() else {
+            return None;
+        };
+        let found = arm.availability.as_ref()?;
+        let fault =
+            (found.faults.iter()).find(|fault| Some(fault.name.as_str()) == self.fault())?;
+        (head == "outage").then(|| outages::percentile(fault, figure))?
     }
 }
 

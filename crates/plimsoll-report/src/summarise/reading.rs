@@ -39,6 +39,7 @@ pub fn read(
         percentile: Some(Percentile {
             share,
             count: times.count(),
+            cut_short: 0,
             is_at_least: quantile.is_some_and(Quantile::is_bound),
             low,
             high,

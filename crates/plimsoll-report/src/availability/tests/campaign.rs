@@ -302,9 +302,11 @@ fn thresholds_read_outages() {
     let mut arm = crate::summarise::figures(&ArmData::new("a", "t", LoadModel::Open, None));
     arm.availability = Some(found);
     let read = |path: &str| Metric::parse(path).unwrap().read(&arm);
+    let p95 = read("availability.faults.application.outage.p95");
+    let evidence = p95.percentile.unwrap();
     assert_eq!(
-        read("availability.faults.application.outage.p95").value,
-        Some(18.0)
+        (p95.value, evidence.count, evidence.low),
+        (Some(18.0), 18, Some(15.0))
     );
     let median = read("availability.faults.application.outage.p50");
     assert_eq!(

@@ -1,7 +1,11 @@
-//! Trials whose outages would have lasted longer than they were seen: what is said of them and of a year.
+//! Trials whose outages would have lasted longer than they were seen: what is said of them, of a year, and of thresholds on them.
 
 use super::campaign::campaign;
-use crate::record::AvailabilitySummary;
+use crate::record::metric::Metric;
+use crate::record::{
+    ArmData, ArmSummary, AvailabilitySummary, FaultRate, LoadModel, VerdictResult,
+};
+use crate::threshold::{Bound, Standing, Threshold, judge};
 
 /// A campaign of eighteen trials, the last of which, of so many seconds as its number says, was ended by the heal.
 fn ended_by_heal() -> AvailabilitySummary {
@@ -94,4 +98,68 @@ fn impact_is_over_the_best_single_figure() {
     let high = half.annual.unwrap().expected.high;
     let price = |share: f64| 3.0 * (1.0 - 0.05_f64.powf(1.0 / 18.0)) * 1_800.0 * share;
     assert!((price(0.66)..price(0.72)).contains(&high), "{high}");
+}
+
+fn judged(found: AvailabilitySummary, figure: &str, bound: Bound) -> (VerdictResult, String) {
+    let mut arm: ArmSummary =
+        crate::summarise::figures(&ArmData::new("a", "t", LoadModel::Open, None));
+    arm.availability = Some(found);
+    let path = format!("availability.faults.application.outage.{figure}");
+    let threshold = Threshold {
+        arm: "a".to_owned(),
+        metric: Metric::parse(&path).unwrap(),
+        bound,
+        abort: None,
+    };
+    let reading = threshold.metric.read(&arm);
+    let found = judge(&threshold, reading, Standing::Sound, None);
+    (found.result, found.reason)
+}
+
+/// Eighteen trials bound no 95th percentile, sixty do; nothing is bounded where one was cut short. One that is too long is too long anyhow.
+#[test]
+fn thresholds_want_enough_trials_that_ended() {
+    use VerdictResult::{Failed, Inconclusive, Passed};
+    let check = |found: AvailabilitySummary, figure: &str, bound: Bound, expected, why: &str| {
+        let (result, reason) = judged(found, figure, bound);
+        assert_eq!(result, expected, "{reason}");
+        assert!(reason.contains(why), "{reason}");
+    };
+    let few = || campaign(Some(1.0), |_, _| ());
+    let many = || super::campaign::campaign_of(60, Some(FaultRate::Declared(1.0)), |_, _| ());
+    let cut_short = || {
+        super::campaign::campaign_of(60, Some(FaultRate::Declared(1.0)), |row, read| {
+            read.reaches_into_heal = row.number == 3;
+        })
+    };
+    for figure in ["p95", "max"] {
+        check(
+            few(),
+            figure,
+            Bound::Below(30.0),
+            Inconclusive,
+            "n = 18 is too small: at least 59",
+        );
+        check(few(), figure, Bound::Below(5.0), Failed, "not below 5.00 s");
+        check(many(), figure, Bound::Below(61.0), Passed, "below 61.0 s");
+        let why = "in 1 of 60 trials callers had not recovered by themselves";
+        check(cut_short(), figure, Bound::Below(61.0), Inconclusive, why);
+        check(cut_short(), figure, Bound::Below(5.0), Failed, "at least");
+    }
+    let why = "its interval reaches over the limit";
+    check(many(), "p95", Bound::Below(58.0), Inconclusive, why);
+    check(
+        cut_short(),
+        "p50",
+        Bound::Below(61.0),
+        Inconclusive,
+        "recovered by themselves",
+    );
+    check(
+        cut_short(),
+        "mean",
+        Bound::Below(61.0),
+        Inconclusive,
+        "has no sample",
+    );
 }
