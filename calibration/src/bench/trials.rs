@@ -81,7 +81,12 @@ impl Trial {
 
     /// Whether its interval holds this length.
     pub fn holds(&self, seconds: f64) -> bool {
-        self.outage.low <= seconds && seconds <= self.outage.high
+        self.holds_within(seconds, 0.0)
+    }
+
+    /// Whether it does, or nearly.
+    pub fn holds_within(&self, seconds: f64, off: f64) -> bool {
+        self.outage.low - off <= seconds && seconds <= self.outage.high + off
     }
 }
 

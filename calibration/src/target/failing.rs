@@ -31,6 +31,8 @@ const LAST_ACCOUNT: u32 = 8;
 const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 /// Longest request head.
 const MOST_HEAD: usize = 8 * 1024;
+/// A timer is at most so late on a machine that does not stall.
+const TIMER: Duration = Duration::from_millis(3);
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 4096;
 
@@ -184,10 +186,10 @@ async fn serve(
     mut refusals: mpsc::Receiver<Duration>,
     record: &Arc<Mutex<Record>>,
 ) -> io::Result<()> {
+    let mut connections = JoinSet::new();
     loop {
         let listener = listening(socket)?;
         lock(record).end_refusal(clock::now());
-        let mut connections = JoinSet::new();
         let refused_for = loop {
             tokio::select! {
                 told = refusals.recv() => break told,
@@ -200,11 +202,15 @@ async fn serve(
         let Some(length) = refused_for else {
             return Ok(());
         };
-        lock(record).begin(How::Refuses, 1, clock::now(), None);
+        let began = clock::now();
+        lock(record).begin(How::Refuses, 1, began, None);
         drop(listener);
         socket = bound(address)?;
-        connections.shutdown().await;
-        tokio::time::sleep(length).await;
+        tokio::time::sleep(length.saturating_sub(TIMER)).await;
+        // Timers are whole milliseconds late, and connections go on meanwhile.
+        while clock::now() < began + length {
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -227,6 +233,7 @@ async fn converse(mut stream: TcpStream, record: Arc<Mutex<Record>>) -> io::Resu
             Treatment::Answered => stream.write_all(ANSWER).await?,
             Treatment::Unavailable => stream.write_all(REFUSAL).await?,
             Treatment::Unanswered => {}
+            Treatment::CutOff => return Ok(()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub enum How {
     /// Requests are answered with 503.
     Unavailable,
-    /// Connections are refused, and those that there are end.
+    /// Connections are refused, and those that there are end with their next request.
     Refuses,
     /// Requests are never answered.
     Silent,
@@ -24,7 +24,7 @@ pub struct Failure {
     pub began: Instant,
     /// Known when it begins, but for refusals.
     pub ended: Option<Instant>,
-    /// Requests that it hit; those that were refused never came.
+    /// Requests that it hit; those of connections that were refused never came.
     pub requests: u64,
 }
 
@@ -34,6 +34,8 @@ pub(super) enum Treatment {
     Answered,
     Unavailable,
     Unanswered,
+    /// Its connection ends.
+    CutOff,
 }
 
 /// Failures so far.
@@ -116,7 +118,8 @@ impl Record {
         last.requests += 1;
         match last.how {
             How::Unavailable => Treatment::Unavailable,
-            How::Silent | How::Refuses => Treatment::Unanswered,
+            How::Silent => Treatment::Unanswered,
+            How::Refuses => Treatment::CutOff,
         }
     }
 }
@@ -154,11 +157,13 @@ mod tests {
         let start = clock::now();
         let mut record = Record::default();
         record.begin(How::Refuses, 1, start, None);
+        assert_eq!(record.treat(0, start), Treatment::CutOff);
         assert_eq!(record.failures[0].length(), None);
         assert!(!record.is_healed(start + Duration::from_secs(9)));
         let end = start + Duration::from_millis(12);
         record.end_refusal(end);
         record.end_refusal(end + Duration::from_secs(1));
         assert_eq!(record.failures[0].length(), Some(Duration::from_millis(12)));
+        assert_eq!(record.treat(0, end), Treatment::Answered);
     }
 }
