@@ -194,7 +194,10 @@ async fn begin(
     let trial = match spec.trial {
         Some(trial) => {
             let control = control(spec, generator.clone(), topology, plan.total()).await?;
-            Some(TrialWatch::new(trial, plan.timeout.as_secs_f64(), control))
+            let of_steps = plan.steps.iter().filter_map(|step| step.timeout);
+            let timeout = of_steps.fold(plan.timeout, Duration::max).as_secs_f64();
+            let known_after = timeout.max(trial.settings.deadline_s);
+            Some(TrialWatch::new(trial, known_after, control))
         }
         None => None,
     };

@@ -35,8 +35,8 @@ pub struct TrialRecord {
 /// A trial under way.
 pub(super) struct TrialWatch {
     settings: AvailabilitySettings,
-    /// From its intended start an exchange has ended by then, whatever becomes of it.
-    timeout_s: f64,
+    /// So long after its intended start an exchange has ended, or failed by now.
+    known_after_s: f64,
     exchanges: Vec<SingleExchange>,
     pub(super) control: Control,
     pub(super) died: Vec<String>,
@@ -44,10 +44,10 @@ pub(super) struct TrialWatch {
 }
 
 impl TrialWatch {
-    pub(super) fn new(spec: TrialSpec<'_>, timeout_s: f64, control: Control) -> Self {
+    pub(super) fn new(spec: TrialSpec<'_>, known_after_s: f64, control: Control) -> Self {
         Self {
             settings: spec.settings.clone(),
-            timeout_s,
+            known_after_s,
             exchanges: Vec::new(),
             control,
             died: Vec::new(),
@@ -71,10 +71,10 @@ impl TrialWatch {
         };
         let (injected, healed) = (fault.injected - start, healed - start);
         let now = fragment.start_s + fragment.length_s;
-        let known = now - self.timeout_s;
+        let known = now - self.known_after_s;
         // Who recovers at the last moment has yet to settle.
         let settled = self.settings.abort_s + self.settings.settle_s;
-        if now > healed + settled + self.timeout_s {
+        if now > healed + settled + self.known_after_s {
             return true;
         }
         if known < healed + self.settings.settle_s {

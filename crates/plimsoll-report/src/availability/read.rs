@@ -165,7 +165,9 @@ impl Recovery {
         baseline: Option<f64>,
         (answers, fault): (&[Answer], &[&Burst]),
     ) -> Self {
-        let settled = |since| first_settled(settings, baseline, (since, trial.ended), answers);
+        // Of later arrivals nobody knows whether they would have been answered in time.
+        let known = trial.ended - settings.deadline_s;
+        let settled = |since| first_settled(settings, baseline, (since, known), answers);
         let broken = fault
             .first()
             .map_or(trial.injected, |burst| answers[burst.first()].at);

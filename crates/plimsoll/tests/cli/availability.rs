@@ -187,5 +187,8 @@ method:
     let healthy = |row: &Value| !row["void"].to_string().contains("before anything");
     assert!(read[died + 1..].iter().any(healthy), "{trials:?}");
     // The proxy in the link is a new one, too.
-    assert!(trials.iter().all(|row| row["proved"].is_number()), "{trials:?}");
+    assert!(
+        trials.iter().all(|row| row["proved"].is_number()),
+        "{trials:?}"
+    );
 }
