@@ -31,6 +31,8 @@ const LAST_ACCOUNT: u32 = 8;
 const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 /// Longest request head.
 const MOST_HEAD: usize = 8 * 1024;
+/// How long who tells it something may take to say so; who is told nothing for longer asks again.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// A timer is at most so late on a machine that does not stall.
 const TIMER: Duration = Duration::from_millis(3);
 /// Connections that may wait to be accepted.
@@ -150,6 +152,7 @@ pub fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Error> {
     let words = arguments.collect::<Vec<_>>().join(" ");
     let told = || -> io::Result<String> {
         let mut stream = std::net::TcpStream::connect(&address)?;
+        stream.set_read_timeout(Some(2 * PATIENCE))?;
         stream.write_all(format!("{words}\n").as_bytes())?;
         let mut said = String::new();
         std::io::BufReader::new(stream).read_line(&mut said)?;
@@ -255,8 +258,9 @@ async fn obey(
     let listener = listening(socket)?;
     loop {
         let stream = listener.accept().await?.0;
-        if hear(stream, &told, record).await.is_err() {
-            // Whoever asked does not wait for an answer.
+        let heard = tokio::time::timeout(PATIENCE, hear(stream, &told, record)).await;
+        if !matches!(heard, Ok(Ok(()))) {
+            // Whoever asked says nothing, or does not wait for an answer.
         }
     }
 }
