@@ -5,8 +5,8 @@
 use crate::error::LabError;
 use crate::topology::shim::Cgroup;
 use plimsoll_experiment::{CPU_PERIOD, CpuQuota};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Where this process stands in the hierarchy that limits CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +79,16 @@ fn whole(name: &str) -> Option<Cgroup> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (_, own) = unified(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"))?;
     let dir = own.join(name);
-    fs::create_dir(&dir).ok()?;
+    // It is there while the start before has not ended: its successor takes it over.
+    let is_there = match fs::create_dir(&dir) {
+        Ok(()) => false,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
+        Err(_) => return None,
+    };
     let is_whole = dir.join("cgroup.kill").exists() && dir.join("cgroup.freeze").exists();
-    fs::remove_dir(&dir).ok()?;
+    if !is_there {
+        fs::remove_dir(&dir).ok()?;
+    }
     is_whole.then_some(Cgroup {
         dir,
         settings: Vec::new(),

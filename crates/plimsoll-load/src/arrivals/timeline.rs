@@ -101,11 +101,11 @@ impl Piece {
     /// # Errors
     /// The count at the end of the stretch, where the arrival lies beyond it.
     fn at(&mut self, index: u64) -> Result<f64, f64> {
-        let even = (double(index) - self.first).max(0.0);
         let count = match &mut self.spaced {
-            Spaced::Evenly => even,
+            Spaced::Evenly => (double(index) - self.first).max(0.0),
             Spaced::Poisson(poisson) => poisson.at(index, self.total).map_err(double)?,
-            Spaced::Slots(slots) => even + slots.within(index),
+            // Slots are those of the whole load: one may begin in this stretch and end in the next.
+            Spaced::Slots(slots) => (double(index) + slots.within(index) - self.first).max(0.0),
         };
         if count + ROUNDING < self.total {
             Ok(self.begin + self.shape.at(count))

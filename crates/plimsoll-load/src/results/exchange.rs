@@ -81,6 +81,18 @@ impl Exchanges {
         }
     }
 
+    /// Takes one that we ended, so long after its intended start; both times in nanoseconds.
+    pub(crate) fn cut_off(&mut self, step: usize, intended: u64, response: u64) {
+        self.cut_off.push(SingleExchange {
+            intended_us: intended / 1_000,
+            response_us: response / 1_000,
+            class: OutcomeClass::Aborted,
+            status: None,
+            reason: None,
+            step: u32::try_from(step).unwrap_or(u32::MAX),
+        });
+    }
+
     /// Forgets them and keeps their memory.
     pub(crate) fn clear(&mut self) {
         self.list.clear();

@@ -3,8 +3,10 @@
 //! One [`Recorder`] belongs to one shard and takes no lock. The seconds that it hands over come back, emptied, to be filled again.
 //! Adding shards up is the collector's.
 
+mod dialled;
 mod second;
 
+pub(crate) use dialled::Dialled;
 pub(crate) use second::{Phases, SECOND, ShardSecond, Side, SideSecond, StepSecond};
 
 use crate::clock::Nanos;
@@ -13,7 +15,6 @@ use crate::results::exchange::Exchange;
 use crate::scenario::Pass;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
-use plimsoll_base::single_exchange::SingleExchange;
 use plimsoll_base::time_kind::TimeKind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::time::Duration;
@@ -79,24 +80,6 @@ impl Ended {
             first_byte: self.first_byte.map(Duration::from_nanos),
             body_bytes: self.bytes_received,
         }
-    }
-}
-
-/// Times of the parts of making a connection, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dialled {
-    /// The name lookup; `None` if there was none.
-    pub(crate) lookup: Option<Nanos>,
-    /// TCP.
-    pub(crate) connect: Nanos,
-    /// The TLS handshake; `None` if the connection is clear.
-    pub(crate) tls: Option<Nanos>,
-}
-
-impl Dialled {
-    /// All of it.
-    pub(crate) fn total(self) -> Nanos {
-        self.lookup.unwrap_or(0) + self.connect + self.tls.unwrap_or(0)
     }
 }
 
@@ -407,14 +390,7 @@ impl Recorder {
             .class(OutcomeClass::Aborted)
             .record(response, None);
         if self.singly {
-            self.live.exchanges.cut_off.push(SingleExchange {
-                intended_us: intended / 1_000,
-                response_us: response / 1_000,
-                class: OutcomeClass::Aborted,
-                status: None,
-                reason: None,
-                step: u32::try_from(step).unwrap_or(u32::MAX),
-            });
+            self.live.exchanges.cut_off(step, intended, response);
         }
     }
 

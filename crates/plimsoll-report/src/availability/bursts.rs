@@ -82,20 +82,22 @@ impl Burst {
     }
 }
 
-/// Bursts as one outage of a trial: lengths and losses add up.
+/// Bursts as one outage of a trial: lengths and losses add up. Arrivals were released up to `lag_s` after their intended starts, by which either
+/// end may lie elsewhere than these say.
 pub(super) fn outage(
     settings: &AvailabilitySettings,
     bursts: &[&Burst],
     answers: &[Answer],
     (injected, ended): (f64, f64),
+    lag_s: f64,
 ) -> TrialOutage {
     let mut outage = TrialOutage::default();
     for burst in bursts {
         outage.is_unmeasured = bursts.len() == 1 && burst.failures.len() < FEWEST;
         let (low, length) = burst.length(answers, ended);
-        outage.low_s += low;
+        outage.low_s += (low - lag_s).max(0.0);
         outage.estimate_s += length.estimate;
-        outage.high_s += length.high;
+        outage.high_s += length.high + lag_s;
         outage.failed += burst.failures.len() as u64;
         outage.bursts += 1;
         outage.first_s = outage

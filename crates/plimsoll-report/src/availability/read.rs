@@ -39,7 +39,8 @@ pub fn read_trial(
     };
     let (fault, heal) = (of(Owner::Fault), of(Owner::Heal));
     let ends = (trial.injected, trial.ended);
-    let fault_outage = outage(settings, &fault, &answers, ends);
+    let lag_s = trial.pacing_lag_p999_s;
+    let fault_outage = outage(settings, &fault, &answers, ends, lag_s);
     let recovery = Recovery::of(settings, trial, baseline, (&answers, &fault));
     let reaches_into_heal =
         (fault.iter()).any(|burst| reaches_into_heal(burst, settings, trial, (at_heal, &answers)));
@@ -63,7 +64,7 @@ pub fn read_trial(
         failed_failover: recovery.is_failed,
         below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,
         outage: fault_outage,
-        heal_outage: outage(settings, &heal, &answers, ends),
+        heal_outage: outage(settings, &heal, &answers, ends, lag_s),
         stall_s: stall(settings, trial, &answers),
         resolution_s,
         retried: settings

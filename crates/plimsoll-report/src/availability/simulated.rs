@@ -148,8 +148,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "takes minutes"]
-    fn table() {
+    #[ignore = "takes minutes: cargo test -p plimsoll-report at_length -- --ignored"]
+    fn table_at_length() {
         for trials in [10, 20, 59] {
             for (campaign, found) in campaigns(trials, 1_000) {
                 println!("{campaign:?} {found:?}");

@@ -231,7 +231,7 @@ fn clean_trials_leave_much_open() {
     assert!(pooled.abs_diff(1_026 - 360) < 10, "{pooled}");
 }
 
-/// What is needed is drawn as the upper end is: with a rate that was counted once in two years, and with losses that vary.
+/// Trials that are needed are drawn as the upper end is: with a rate that was counted once in two years, and with losses that vary.
 #[test]
 fn trials_needed_are_drawn_as_the_upper_end_is() {
     let settings = AvailabilitySettings {

@@ -100,5 +100,5 @@ fn a_time_without_arrivals_is_no_evidence() {
     };
     check(0.0, Some(1.195));
     check(2.0, Some(2.195));
-    check(14.0, None);
+    check(ENDED, None);
 }
