@@ -294,7 +294,7 @@ fn failed_slow_and_nothing() {
     };
     assert_eq!(class(OutcomeClass::Passed, 1_000_001), (100, 0, 1_450));
     assert_eq!(class(OutcomeClass::Passed, 600_000), (0, 100, 1_450));
-    assert_eq!(class(OutcomeClass::Aborted, 600_000), (0, 0, 1_250));
+    assert_eq!(class(OutcomeClass::Aborted, 600_000), (0, 0, 1_350));
     assert_eq!(class(OutcomeClass::Aborted, 1_200_000), (100, 0, 1_450));
     assert_eq!(class(OutcomeClass::CheckFailed, 1_000), (100, 0, 1_450));
     // A silence completes nothing, though deadlines pass.
