@@ -96,13 +96,15 @@ pub(super) struct Length {
 
 impl Length {
     fn of(trial: &TrialSummary) -> Self {
-        let least = match trial.below_resolution {
-            true => trial.resolution_s,
-            false => 0.0,
+        // One or two failures bound nothing: by their spacing alone an outage of seconds could hide behind them.
+        let within = trial.outage.low_s + trial.resolution_s;
+        let (estimate, high) = match trial.below_resolution {
+            true => (within, within),
+            false => (trial.outage.estimate_s, trial.outage.high_s),
         };
         Self {
-            estimate: trial.outage.estimate_s.max(least),
-            high: trial.outage.high_s.max(least),
+            estimate,
+            high,
             is_cut_short: trial.is_cut_short(),
         }
     }

@@ -380,6 +380,11 @@ fn say(session: &mut Session<'_, '_>, row: &FaultTrial, summary: &TrialSummary) 
         false => format!("void: {}", row.void.join("; ")),
         true if summary.failed_failover => "callers did not recover: a failed failover".to_owned(),
         true if summary.outage.failed == 0 => "no outage".to_owned(),
+        true if summary.below_resolution => format!(
+            "{} requests lost, too few or too close to tell an outage from: it takes {}",
+            summary.outage.failed,
+            format_seconds(summary.resolution_s)
+        ),
         true => format!(
             "{} to {} gone, {} requests lost",
             format_seconds(summary.outage.low_s),
