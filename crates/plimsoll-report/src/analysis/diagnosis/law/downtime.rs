@@ -32,8 +32,7 @@ fn of_table(table: &FaultTable) -> Conclusion {
         observations: Vec::new(),
         cause: Cause::Downtime,
         statement: format!(
-            "{} a year out of service: {}.",
-            format_seconds(total),
+            "{total:.2} s a year out of service: {}.",
             availability(total)
         ),
         evidence,
