@@ -40,10 +40,12 @@ pub enum Stream {
     Traces = 16,
     /// On which connections toxics work, and how.
     Toxics = 17,
-    /// The moments of faults in trials, and their victims.
+    /// The moments of faults in trials.
     Trials = 18,
     /// Key of control loads.
     Control = 19,
+    /// Who is broken in trials.
+    Victims = 20,
 }
 
 /// A short deterministic sequence of random values for one key.

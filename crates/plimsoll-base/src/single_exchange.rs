@@ -27,6 +27,28 @@ pub struct SingleExchange {
     pub step: u32,
 }
 
+impl SingleExchange {
+    /// Seconds from the start of the load to its intended start.
+    #[must_use]
+    pub fn intended_s(&self) -> f64 {
+        seconds(self.intended_us)
+    }
+
+    /// Seconds from its intended start to its end.
+    #[must_use]
+    pub fn response_s(&self) -> f64 {
+        seconds(self.response_us)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "microseconds of a load are far below 2^53"
+)]
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks for a reference"

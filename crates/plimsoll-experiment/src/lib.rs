@@ -41,7 +41,8 @@ pub use fault::{
 };
 pub use load::LoadSettings;
 pub use method::{
-    Availability, Capacity, Choice, LevelOrder, Levels, Method, Point, Row, Sensitivity,
+    Availability, Capacity, Choice, FEWEST_TRIALS, LevelOrder, Levels, Method, Point, Row,
+    Sensitivity,
 };
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};

@@ -5,7 +5,7 @@ mod capacity;
 mod levels;
 mod sensitivity;
 
-pub use availability::{Availability, Choice, Row};
+pub use availability::{Availability, Choice, FEWEST_TRIALS, Row};
 pub use capacity::Capacity;
 pub use levels::{LevelOrder, Levels, Point};
 pub use sensitivity::Sensitivity;

@@ -10,7 +10,6 @@ mod tests;
 pub(super) use check::{check, prepare};
 pub(super) use control::with_control;
 
-use plimsoll_load::plan::{Load, Profile};
 use plimsoll_report::record::{AvailabilitySettings, FaultFacts, Retries};
 use std::time::Duration;
 
@@ -30,27 +29,45 @@ impl Availability {
         self.rows.iter().flat_map(of_row).collect()
     }
 
+    /// The rows that are tried in an arm, each with its fault.
+    pub fn tried<'a>(
+        &'a self,
+        faults: &'a [Fault],
+        arm: &'a Arm,
+    ) -> impl Iterator<Item = (&'a Row, &'a Fault)> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| {
+            let mut faults = faults.iter();
+            let fault = faults.find(|fault| fault.name == row.fault && fault.is_of(&arm.name))?;
+            Some((row, fault))
+        })
+    }
+
+    /// So long after its intended start an exchange of an arm has ended, or failed by then.
+    #[must_use]
+    pub fn known_after(&self, arm: &Arm) -> Duration {
+        arm.longest_timeout().max(self.deadline)
+    }
+
     /// The definitions by which trials of an arm are read.
     #[must_use]
     pub fn settings(&self, arm: &Arm, faults: &[Fault]) -> AvailabilitySettings {
-        let facts = |row: &Row| {
-            let fault = faults.iter().find(|fault| fault.name == row.fault);
+        let facts = |(row, fault): (&Row, &Fault)| {
             let target = match row.among.is_empty() {
-                true => fault.and_then(|fault| fault.kind.target()),
+                true => fault.kind.target(),
                 false => Some(row.among.join(", ")),
             };
             let facts = FaultFacts {
-                fault: row.fault.clone(),
-                kind: fault.map_or_else(String::new, |fault| fault.kind.word().to_owned()),
+                fault: fault.name.clone(),
+                kind: fault.kind.word().to_owned(),
                 target,
                 servers: row.servers,
                 per_year: row.per_year,
             };
             (row.name.clone(), facts)
         };
-        let rows = tried(self, faults, arm).map(|(row, _)| row);
         AvailabilitySettings {
-            rate_per_s: rate(arm).unwrap_or_default(),
+            rate_per_s: arm.rate().unwrap_or_default(),
             deadline_s: self.deadline.as_secs_f64(),
             slow_s: self.slow.as_secs_f64(),
             gap_s: self.gap.as_secs_f64(),
@@ -62,41 +79,7 @@ impl Availability {
                 times,
                 after_s: after.as_secs_f64(),
             }),
-            faults: rows.map(facts).collect(),
+            faults: self.tried(faults, arm).map(facts).collect(),
         }
     }
-}
-
-/// The rate of an arm, which is one throughout.
-fn rate(arm: &Arm) -> Option<f64> {
-    match &arm.settings.load {
-        Load::Open { profile, .. } => match profile[..] {
-            [ref only] => match only.profile {
-                Profile::Constant { rate } => Some(rate),
-                _ => None,
-            },
-            _ => None,
-        },
-        Load::Closed { .. } => None,
-    }
-}
-
-/// The rows that are tried in an arm, each with its fault.
-pub(super) fn tried<'a>(
-    availability: &'a Availability,
-    faults: &'a [Fault],
-    arm: &'a Arm,
-) -> impl Iterator<Item = (&'a Row, &'a Fault)> {
-    let rows = availability.rows.iter();
-    rows.filter_map(move |row| {
-        let mut faults = faults.iter();
-        let fault = faults.find(|fault| fault.name == row.fault && fault.is_of(&arm.name))?;
-        Some((row, fault))
-    })
-}
-
-/// The longest that an exchange of an arm may take.
-fn longest_timeout(arm: &Arm) -> Duration {
-    let of_steps = arm.steps.iter().filter_map(|step| step.exchange.timeout);
-    of_steps.fold(arm.settings.timeout, Duration::max)
 }

@@ -194,10 +194,7 @@ async fn begin(
     let trial = match spec.trial {
         Some(trial) => {
             let control = control(spec, generator.clone(), topology, plan.total()).await?;
-            let of_steps = plan.steps.iter().filter_map(|step| step.timeout);
-            let timeout = of_steps.fold(plan.timeout, Duration::max).as_secs_f64();
-            let known_after = timeout.max(trial.settings.deadline_s);
-            Some(TrialWatch::new(trial, known_after, control))
+            Some(TrialWatch::new(trial, control))
         }
         None => None,
     };

@@ -118,8 +118,7 @@ async fn carry_out(
             "arm `{}` is left out: component `{}`: {}",
             absent.arm, absent.component, absent.reason
         );
-        session.recorder.event(EventKind::Warning, &message)?;
-        session.recorder.tell(Progress::Note(message));
+        session.recorder.remark(&message)?;
     }
     for warning in warnings {
         let message = warning.to_string();

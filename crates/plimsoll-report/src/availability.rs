@@ -6,7 +6,7 @@
 //! FaultTrial, its moments ------------------------------┘
 //! ```
 //!
-//! Trials are carried out by the lab, which also asks [`recovered`] whether one can end.
+//! Trials are carried out by the lab, which also asks [`has_recovered`] whether one can end.
 
 mod annual;
 mod answers;
@@ -30,6 +30,6 @@ pub use annual::{annual, two_digits};
 pub use figures::Impact;
 pub use product::{PointFault, YEAR_S, failures_afforded, in_service};
 pub use read::read_trial;
-pub use recovery::{baseline_p99, recovered};
+pub use recovery::{Moments, has_recovered};
 pub use summarise::summarise;
 pub use year::FaultInputs;

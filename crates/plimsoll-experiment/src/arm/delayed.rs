@@ -2,7 +2,7 @@
 
 use plimsoll_base::document::Path as Pointer;
 use plimsoll_base::units::format_seconds;
-use plimsoll_load::plan::{Load, Profile};
+use plimsoll_load::plan::Load;
 
 use super::Arm;
 use crate::loader::Loader;
@@ -31,20 +31,15 @@ pub(crate) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
     }
     for arm in arms {
         let settings = &arm.settings;
-        let is_constant = match &settings.load {
-            Load::Open { profile, .. } => {
-                profile.len() == 1 && matches!(profile[0].profile, Profile::Constant { .. })
-            }
-            Load::Closed { .. } => {
-                let message = format!(
-                    "{}: users wait for the answer before they ask again, so a delay changes the load: write `load: {{ rate: 10/s }}` in place of `users`",
-                    arm.name
-                );
-                loader.refuse(at, message);
-                continue;
-            }
-        };
-        if !is_constant {
+        if matches!(settings.load, Load::Closed { .. }) {
+            let message = format!(
+                "{}: users wait for the answer before they ask again, so a delay changes the load: write `load: {{ rate: 10/s }}` in place of `users`",
+                arm.name
+            );
+            loader.refuse(at, message);
+            continue;
+        }
+        if arm.rate().is_none() {
             let message = format!(
                 "{}: its rate changes with time, and so would response times: write `load: {{ rate: 10/s }}`",
                 arm.name

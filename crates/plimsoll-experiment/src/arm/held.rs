@@ -122,6 +122,29 @@ impl Arm {
         })
     }
 
+    /// Its rate per second, where it is one throughout.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        match &self.settings.load {
+            Load::Open { profile, .. } => match profile[..] {
+                [
+                    Stretch {
+                        profile: Profile::Constant { rate },
+                        ..
+                    },
+                ] => Some(rate),
+                _ => None,
+            },
+            Load::Closed { .. } => None,
+        }
+    }
+
+    /// The longest that an exchange of it may take.
+    pub(crate) fn longest_timeout(&self) -> Duration {
+        let of_steps = self.steps.iter().filter_map(|step| step.exchange.timeout);
+        of_steps.fold(self.settings.timeout, Duration::max)
+    }
+
     /// Whether each iteration of each scenario has one exchange.
     pub(crate) fn has_one_exchange(&self) -> bool {
         let mut scenarios = self.scenarios.iter();

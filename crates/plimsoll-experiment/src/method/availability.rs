@@ -14,7 +14,7 @@ use crate::wire::{ArrivalWire, AvailabilityWire, LoadWire};
 /// Of so many trials the longest bounds 95 % of all outages with 95 % confidence.
 const TRIALS: u32 = 59;
 /// Fewer trials have no interval.
-pub(crate) const FEWEST_TRIALS: u32 = 5;
+pub const FEWEST_TRIALS: u32 = 5;
 const MOST_TRIALS: u32 = 10_000;
 /// Load before each trial, unless the file says how much.
 pub(crate) const WARMUP: Duration = Duration::from_secs(1);

@@ -4,7 +4,6 @@ use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_base::units::format_seconds;
 use plimsoll_load::plan::Load;
 
-use super::{longest_timeout, rate, tried};
 use crate::arm::Arm;
 use crate::component::Component;
 use crate::fault::Fault;
@@ -35,7 +34,7 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
     let at = &Pointer::root().key("method").key("availability");
     for arm in arms {
         let name = &arm.name;
-        let Some(rate) = rate(arm) else {
+        let Some(rate) = arm.rate() else {
             let message = format!(
                 "{name}: its load is not one rate, so failures would not be seconds: write `load: {{ rate: 100/s }}`"
             );
@@ -60,7 +59,7 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
             );
             loader.refuse(at, message);
         }
-        let timeout = longest_timeout(arm).as_secs_f64();
+        let timeout = arm.longest_timeout().as_secs_f64();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -156,7 +155,7 @@ fn refuse_times(
     (faults, components): (&[Fault], &[Component]),
     arm: &Arm,
 ) {
-    let Some(rate) = rate(arm) else { return };
+    let Some(rate) = arm.rate() else { return };
     let at = Pointer::root().key("method").key("availability");
     let fewest = [
         ("settle", availability.settle, FEWEST_TO_SETTLE),
@@ -170,7 +169,7 @@ fn refuse_times(
             loader.refuse(at.key(key), message);
         }
     }
-    for (_, fault) in tried(availability, faults, arm) {
+    for (_, fault) in availability.tried(faults, arm) {
         let at = Pointer::root().key("faults").key(&fault.name).key("for");
         if fault.lasts.as_secs_f64() * rate < FEWEST_IN_FAULT {
             let message = format!(

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::{longest_timeout, tried};
 use crate::arm::Arm;
 use crate::component::{Component, ComponentKind};
 use crate::fault::Fault;
@@ -37,8 +36,7 @@ impl Availability {
     /// How long it lasts where callers recover at once.
     #[must_use]
     pub fn usual(&self, lasts: Duration, arm: &Arm) -> Duration {
-        let known = longest_timeout(arm).max(self.deadline);
-        self.earliest() + self.phase + lasts + self.settle + known
+        self.earliest() + self.phase + lasts + self.settle + self.known_after(arm)
     }
 
     /// How long so many trials of each row take, with as many shams as belong to them, where callers recover at once.
@@ -47,7 +45,7 @@ impl Availability {
         let of_arm = |arm: &Arm| {
             let around = arm.settings.warmup + AROUND;
             let of = |(_, fault): (&Row, &Fault)| self.usual(fault.lasts, arm) + around;
-            let each: Vec<Duration> = tried(self, faults, arm).map(of).collect();
+            let each: Vec<Duration> = self.tried(faults, arm).map(of).collect();
             let round: Duration = each.iter().sum();
             let longest = each.iter().max().copied().unwrap_or_default();
             round * trials + longest * self.shams_of(trials)

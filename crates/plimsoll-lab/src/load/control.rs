@@ -85,7 +85,7 @@ impl Control {
     fn take(&mut self, message: Result<Message, LabError>, origin: f64) {
         match message {
             Ok(Message::Started(started)) => {
-                self.began = Some(origin + seconds(started.start_monotonic_ns, 1e9));
+                self.began = Some(origin + seconds(started.start_monotonic_ns));
             }
             Ok(Message::Exchanges(exchanges)) => self.exchanges.extend(exchanges),
             Ok(Message::Fragment(_)) => {}
@@ -123,13 +123,13 @@ impl Control {
     clippy::cast_precision_loss,
     reason = "exact to a microsecond for as long as a host runs"
 )]
-fn seconds(count: u64, per_second: f64) -> f64 {
-    count as f64 / per_second
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 * 1e-9
 }
 
 /// Figures of exchanges of a load that began at `began`, those that ended within the window.
 fn figures(exchanges: Vec<SingleExchange>, began: f64, (from, to): (f64, f64)) -> ControlFigures {
-    let end = |one: &SingleExchange| began + seconds(one.intended_us + one.response_us, 1e6);
+    let end = |one: &SingleExchange| began + one.intended_s() + one.response_s();
     let within = |one: &SingleExchange| (from..=to).contains(&end(one));
     let within: Vec<SingleExchange> = exchanges.into_iter().filter(within).collect();
     let failed = |one: &&SingleExchange| one.class != OutcomeClass::Passed;

@@ -3,14 +3,17 @@
 use super::control::Control;
 use plimsoll_base::single_exchange::SingleExchange;
 use plimsoll_load::fragment::Fragment;
-use plimsoll_report::availability::{baseline_p99, recovered};
+use plimsoll_report::availability::{Moments, has_recovered};
 use plimsoll_report::record::{AvailabilitySettings, ControlFigures, FaultRow};
+use std::time::Duration;
 
 /// How a trial is watched.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialSpec<'a> {
     /// The definitions that it is read by.
     pub settings: &'a AvailabilitySettings,
+    /// So long after its intended start an exchange has ended, or failed by then.
+    pub known_after: Duration,
 }
 
 /// Record of a trial that is over. Moments are in seconds since its load began.
@@ -26,8 +29,8 @@ pub struct TrialRecord {
     pub ended: f64,
     /// The control load beside it.
     pub control: ControlFigures,
-    /// Components that died, though nobody broke them.
-    pub died: Vec<String>,
+    /// Whether a component died, though nobody broke it.
+    pub died: bool,
     /// Why the control load says nothing, if it does not.
     pub without_control: Option<String>,
 }
@@ -35,23 +38,20 @@ pub struct TrialRecord {
 /// A trial under way.
 pub(super) struct TrialWatch {
     settings: AvailabilitySettings,
-    /// So long after its intended start an exchange has ended, or failed by now.
     known_after_s: f64,
     exchanges: Vec<SingleExchange>,
     pub(super) control: Control,
-    pub(super) died: Vec<String>,
-    pub(super) has_recovered: bool,
+    pub(super) died: bool,
 }
 
 impl TrialWatch {
-    pub(super) fn new(spec: TrialSpec<'_>, known_after_s: f64, control: Control) -> Self {
+    pub(super) fn new(spec: TrialSpec<'_>, control: Control) -> Self {
         Self {
             settings: spec.settings.clone(),
-            known_after_s,
+            known_after_s: spec.known_after.as_secs_f64(),
             exchanges: Vec::new(),
             control,
-            died: Vec::new(),
-            has_recovered: false,
+            died: false,
         }
     }
 
@@ -69,29 +69,23 @@ impl TrialWatch {
         let Some((fault, healed)) = fault.and_then(|fault| Some((fault, fault.healed?))) else {
             return false;
         };
-        let (injected, healed) = (fault.injected - start, healed - start);
         let now = fragment.start_s + fragment.length_s;
-        let known = now - self.known_after_s;
+        let moments = Moments {
+            measured: warmup,
+            injected: fault.injected - start,
+            healed: healed - start,
+            known: now - self.known_after_s,
+        };
+        let since_healed = moments.known - moments.healed;
         // Who recovers at the last moment has yet to settle.
-        let settled = self.settings.abort_s + self.settings.settle_s;
-        if now > healed + settled + self.known_after_s {
+        if since_healed > self.settings.abort_s + self.settings.settle_s {
             return true;
         }
-        if known < healed + self.settings.settle_s {
+        if since_healed < self.settings.settle_s {
             return false;
         }
         self.sort();
-        let within = |from: f64, to: f64| {
-            let place = |at: f64| {
-                self.exchanges
-                    .partition_point(|one| seconds(one.intended_us) < at)
-            };
-            &self.exchanges[place(from)..place(to).max(place(from))]
-        };
-        let baseline = baseline_p99(within(warmup, injected));
-        let since = within(healed, known);
-        self.has_recovered = recovered(&self.settings, baseline, healed, known, since).is_some();
-        self.has_recovered
+        has_recovered(&self.settings, moments, &self.exchanges)
     }
 
     fn sort(&mut self) {
@@ -121,9 +115,4 @@ impl TrialWatch {
             without_control,
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact for 285 years")]
-fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }

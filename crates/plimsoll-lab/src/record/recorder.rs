@@ -141,6 +141,16 @@ impl<'a> Recorder<'a> {
         self.dir.append_event(&event)
     }
 
+    /// Records a remark on the run, and tells whoever watches.
+    ///
+    /// # Errors
+    /// [`LabError::Storage`].
+    pub fn remark(&mut self, sentence: &str) -> Result<(), LabError> {
+        self.event(EventKind::Warning, sentence)?;
+        self.tell(Progress::Note(sentence.to_owned()));
+        Ok(())
+    }
+
     /// Records an event of a component.
     ///
     /// # Errors

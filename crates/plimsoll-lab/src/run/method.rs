@@ -18,7 +18,7 @@ use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Arm, Experiment, Fault, Method};
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{
-    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, FaultTrial, LoadRow, TrialSummary,
+    AbsentArm, ArmBlocks, ArmData, DelayRow, EventKind, LoadRow, TrialSummary,
 };
 use plimsoll_report::summarise::Searched;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub struct Session<'a, 'r> {
     /// Loads under delays so far, by arm.
     pub delays: BTreeMap<String, Vec<DelayRow>>,
     /// Trials of faults so far that were read, by arm.
-    pub trials: BTreeMap<String, Vec<(FaultTrial, TrialSummary)>>,
+    pub trials: BTreeMap<String, Vec<TrialSummary>>,
     /// Arms that were left out.
     pub absent: Vec<AbsentArm>,
 }

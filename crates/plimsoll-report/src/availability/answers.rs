@@ -43,8 +43,7 @@ pub(super) fn answers(
 }
 
 fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<Answer> {
-    let at = seconds(exchange.intended_us);
-    let response = seconds(exchange.response_us);
+    let (at, response) = (exchange.intended_s(), exchange.response_s());
     let in_time = response <= settings.deadline_s;
     let quality = match exchange.class {
         OutcomeClass::Aborted if in_time => return None,
@@ -58,12 +57,4 @@ fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<
         response,
         quality,
     })
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "microseconds of a load are far below 2^53"
-)]
-pub(super) fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }

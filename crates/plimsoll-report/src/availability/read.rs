@@ -2,7 +2,7 @@
 
 use super::answers::{Answer, Quality, answers};
 use super::bursts::{Burst, bursts, outage};
-use super::recovery::{baseline_p99, first_settled};
+use super::recovery::{baseline, first_settled};
 use crate::record::{
     AvailabilitySettings, Course, FaultTrial, RetriedOutage, Retries, SingleExchange, TrialSummary,
 };
@@ -29,7 +29,7 @@ pub fn read_trial(
 ) -> TrialSummary {
     let mut answers = answers(settings, exchanges);
     answers.retain(|one| one.at >= trial.measured);
-    let baseline = baseline(trial, exchanges);
+    let baseline = baseline(exchanges, (trial.measured, trial.injected));
     let at_heal = AtHeal::of(trial, baseline);
     let bursts = bursts(settings.gap_s, &answers);
     let of = |wanted: Owner| -> Vec<&Burst> {
@@ -141,14 +141,6 @@ fn reaches_into_heal(
         .take_while(|one| one.at - last < settings.gap_s);
     burst.may_last_until(answers, trial.ended) >= trial.heal_begun
         || next.skip(1).any(|one| at_heal.brought(one))
-}
-
-/// The p99 between the beginning of the measured time and the injection.
-fn baseline(trial: &FaultTrial, exchanges: &[SingleExchange]) -> Option<f64> {
-    let micros = |one: &SingleExchange| super::answers::seconds(one.intended_us);
-    let from = exchanges.partition_point(|one| micros(one) < trial.measured);
-    let to = exchanges.partition_point(|one| micros(one) < trial.injected);
-    baseline_p99(&exchanges[from.min(to)..to])
 }
 
 /// Moments of recovery, in seconds of the load.

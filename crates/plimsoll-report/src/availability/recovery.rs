@@ -9,37 +9,53 @@ const MOST_OF_BASELINE: f64 = 3.0;
 /// One exchange in so many may take longer than its p99.
 const BEYOND_P99: usize = 100;
 
-/// The p99 of good answers among `exchanges`, those before the injection, by nearest rank and in seconds; `None` without any.
+/// Moments of a trial under way, in seconds of its load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// From when on everything was to be healthy.
+    pub measured: f64,
+    /// When the fault began to be injected.
+    pub injected: f64,
+    /// When it was proved to be healed.
+    pub healed: f64,
+    /// Up to when the fate of every arrival is known.
+    pub known: f64,
+}
+
+/// Whether callers have recovered from a fault that is healed, by [`first_settled`]. `exchanges` stand in the order of their intended starts.
 #[must_use]
-pub fn baseline_p99(exchanges: &[SingleExchange]) -> Option<f64> {
-    let good = exchanges.iter();
-    let mut times: Vec<u64> = good
-        .filter(|one| one.class == OutcomeClass::Passed)
-        .map(|one| one.response_us)
-        .collect();
-    times.sort_unstable();
+pub fn has_recovered(
+    settings: &AvailabilitySettings,
+    moments: Moments,
+    exchanges: &[SingleExchange],
+) -> bool {
+    let baseline = baseline(exchanges, (moments.measured, moments.injected));
+    let since = between(exchanges, (moments.healed, moments.known));
+    let window = (moments.healed, moments.known);
+    first_settled(settings, baseline, window, &answers(settings, since)).is_some()
+}
+
+/// The p99 of good answers to arrivals between two moments, by nearest rank and in seconds; `None` without any.
+pub(super) fn baseline(exchanges: &[SingleExchange], window: (f64, f64)) -> Option<f64> {
+    let good = between(exchanges, window).iter();
+    let good = good.filter(|one| one.class == OutcomeClass::Passed);
+    let mut times: Vec<f64> = good.map(SingleExchange::response_s).collect();
+    times.sort_by(f64::total_cmp);
     let beyond = times.len() / BEYOND_P99;
     let rank = times.len().checked_sub(beyond + 1)?;
-    Some(super::answers::seconds(times[rank]))
+    times.get(rank).copied()
 }
 
-/// The first moment at or after `since_s` from which `settle` is free of failures, with a p99 of at most three times that before the
-/// injection or `slow`, whichever is more, and not free of arrivals; `None` where there is none of which the whole `settle` ended by `until_s`.
+/// Those of `exchanges`, which stand in the order of their intended starts, that were intended between two moments.
+fn between(exchanges: &[SingleExchange], (from, to): (f64, f64)) -> &[SingleExchange] {
+    let place = |at: f64| exchanges.partition_point(|one| one.intended_s() < at);
+    &exchanges[place(from).min(place(to))..place(to)]
+}
+
+/// The first moment at or after `since` from which `settle` is free of failures, with a p99 of at most three times that before the injection or
+/// `slow`, whichever is more; `None` where there is none of which the whole `settle` ended by `until`.
 ///
-/// Moments are in seconds of the load. Whatever was intended up to `until_s` must have ended, or be among `exchanges` as failed.
-#[must_use]
-pub fn recovered(
-    settings: &AvailabilitySettings,
-    baseline_p99_s: Option<f64>,
-    since_s: f64,
-    until_s: f64,
-    exchanges: &[SingleExchange],
-) -> Option<f64> {
-    let answers = answers(settings, exchanges);
-    first_settled(settings, baseline_p99_s, (since_s, until_s), &answers)
-}
-
-/// As [`recovered`], of answers.
+/// Moments are in seconds of the load. Whatever was intended up to `until` must be among `answers`.
 pub(super) fn first_settled(
     settings: &AvailabilitySettings,
     baseline_p99_s: Option<f64>,

@@ -4,8 +4,8 @@ use super::annual::annual;
 use super::figures::{Impact, Table, count};
 use super::year::FaultInputs;
 use crate::record::{
-    Annual, AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultOutages, FaultTrial, Role,
-    SHAM, ShamSummary, TrialSummary, VoidTrial,
+    Annual, AvailabilitySettings, AvailabilitySummary, FaultFacts, FaultOutages, Role, SHAM,
+    ShamSummary, TrialSummary, VoidTrial,
 };
 use std::collections::BTreeSet;
 
@@ -13,10 +13,9 @@ use std::collections::BTreeSet;
 #[must_use]
 pub fn summarise(
     settings: &AvailabilitySettings,
-    trials: Vec<(FaultTrial, TrialSummary)>,
+    trials: Vec<TrialSummary>,
     seed: u64,
 ) -> AvailabilitySummary {
-    let trials: Vec<TrialSummary> = trials.into_iter().map(|(_, read)| read).collect();
     let mut faults = Vec::new();
     let mut inputs = Vec::new();
     for (row, facts) in &settings.faults {

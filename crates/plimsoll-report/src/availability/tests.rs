@@ -4,7 +4,9 @@ mod campaign;
 mod cut_short;
 mod heal;
 
-use super::{baseline_p99, read_trial, recovered};
+use super::answers::answers;
+use super::read_trial;
+use super::recovery::{baseline, first_settled};
 use crate::record::{
     AvailabilitySettings, ControlFigures, FaultTrial, Retries, SingleExchange, TrialSummary,
 };
@@ -171,6 +173,16 @@ fn outages_of_known_length() {
     check(Hit::AtRandom(1.0 / 9.0), 1.0 / 9.0, 0.93, 14.0);
 }
 
+/// From when on everything was settled between two moments.
+fn recovered(
+    settings: &AvailabilitySettings,
+    baseline: Option<f64>,
+    window: (f64, f64),
+    exchanges: &[SingleExchange],
+) -> Option<f64> {
+    first_settled(settings, baseline, window, &answers(settings, exchanges))
+}
+
 /// All arrivals of a trial at 100/s, every one in the middle of its slot; `changed` may make another of each by its intended start.
 fn even(mut changed: impl FnMut(f64) -> Option<(OutcomeClass, u64)>) -> Vec<SingleExchange> {
     let every = (0..1_500_u32).map(|slot| {
@@ -311,13 +323,13 @@ fn recovery_needs_a_quiet_time() {
     let settings = settings(100.0);
     let slow_until_five = even(|at| (at < 5.0).then_some((OutcomeClass::Passed, 700_000)));
     let found =
-        |baseline, since, until| recovered(&settings, baseline, since, until, &slow_until_five);
+        |baseline, since, until| recovered(&settings, baseline, (since, until), &slow_until_five);
     close(found(None, 1.0, 14.0).unwrap(), 5.005 - 0.05);
     // Three times the p99 of before is more than `slow`.
     close(found(Some(0.3), 1.0, 14.0).unwrap(), 1.0);
     assert_eq!(found(None, 1.0, 9.9), None);
-    assert_eq!(baseline_p99(&slow_until_five[..100]), Some(0.7));
-    assert_eq!(baseline_p99(&[]), None);
+    assert_eq!(baseline(&slow_until_five, (0.0, 1.0)), Some(0.7));
+    assert_eq!(baseline(&slow_until_five, (1.0, 1.0)), None);
     let never = read(|at| if at > 2.0 { RESET } else { None });
     assert!(never.failed_failover && never.reaches_into_heal && never.recovered_s.is_none());
 }

@@ -5,10 +5,7 @@ use super::{EventKind, Fragment, LabError, Recorder, RunningLoad, TrialWatch};
 impl RunningLoad {
     /// Whether the end of a component is still news: in a trial the first is enough, too.
     pub(super) fn awaits_death(&self) -> bool {
-        let of_trial = self
-            .trial
-            .as_ref()
-            .is_none_or(|trial| trial.died.is_empty());
+        let of_trial = self.trial.as_ref().is_none_or(|trial| !trial.died);
         self.death.is_none() && of_trial
     }
 
@@ -22,7 +19,7 @@ impl RunningLoad {
             self.end_by_death(death).await;
             return Ok(());
         };
-        trial.died.push(death.to_string());
+        trial.died = true;
         recorder.event(EventKind::ComponentDied, &death.to_string())
     }
 

@@ -55,8 +55,7 @@ fn read_trials(dir: &Path, summary: &mut Summary) -> Result<(), LabError> {
         let own = trials.iter().filter(|trial| trial.arm == *name);
         let read = own.map(|trial| {
             let exchanges = exchanges::read(&exchanges::path(dir, trial.number))?;
-            let summary = read_trial(&found.settings, trial, &exchanges);
-            Ok((trial.clone(), summary))
+            Ok(read_trial(&found.settings, trial, &exchanges))
         });
         let read = read.collect::<Result<Vec<_>, LabError>>()?;
         *found = availability::summarise(&found.settings, read, summary.seed);

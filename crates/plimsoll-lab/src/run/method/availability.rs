@@ -15,18 +15,14 @@ use ahead::{Ahead, all, order};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::format_seconds;
-use plimsoll_experiment::{Availability, Fault, FaultKind, Row};
+use plimsoll_experiment::{Availability, FEWEST_TRIALS, Fault, FaultKind, Row};
 use plimsoll_report::availability::read_trial;
 use plimsoll_report::metric::Metric;
-use plimsoll_report::record::{
-    ArmData, AvailabilitySettings, Effect, EventKind, FaultRow, FaultTrial, SHAM, TrialSummary,
-};
+use plimsoll_report::record::{ArmData, Effect, FaultRow, FaultTrial, SHAM, TrialSummary};
 use plimsoll_report::validity::{judge_load, strongest};
 use std::time::Duration;
 use victim::Victim;
 
-/// Fewer rounds than these give no answer.
-const FEWEST_ROUNDS: u32 = 5;
 /// How often a trial is made until one counts.
 const TRIES: u32 = 3;
 /// Nothing of the control load may end for so long, and the generator itself may stall for so long.
@@ -54,9 +50,9 @@ pub(super) async fn run(
             break;
         }
         for one in order(&planned, session.seed, round) {
-            let arm = &experiment.arms[one.arm].name;
-            let row = one.name(availability);
-            let is_it = |of: &FaultTrial| of.round == round && of.arm == *arm && of.fault == row;
+            let is_it = |of: &FaultTrial| {
+                of.round == round && of.arm == one.arm.name && of.fault == one.name()
+            };
             if let Some(place) = earlier.iter().position(is_it) {
                 earlier.swap_remove(place);
                 outlook.leave_out(one.usual_s);
@@ -76,7 +72,7 @@ pub(super) async fn run(
 async fn until_it_counts(
     session: &mut Session<'_, '_>,
     (availability, trials): (&Availability, u32),
-    one: &Ahead,
+    one: &Ahead<'_>,
     number: &mut u32,
     outlook: &mut Outlook,
 ) -> Result<Ending, LabError> {
@@ -103,7 +99,7 @@ fn is_spent(
     availability: &Availability,
     round: u32,
 ) -> Result<bool, LabError> {
-    let budget = availability.budget.filter(|_| round > FEWEST_ROUNDS);
+    let budget = availability.budget.filter(|_| round > FEWEST_TRIALS);
     let Some(budget) = budget.map(|budget| budget.as_secs_f64()) else {
         return Ok(false);
     };
@@ -113,8 +109,7 @@ fn is_spent(
             "the budget of {} is spent before round {round}: it ends with fewer trials",
             format_seconds(budget)
         );
-        session.recorder.event(EventKind::Warning, &sentence)?;
-        session.recorder.tell(Progress::Note(sentence));
+        session.recorder.remark(&sentence)?;
     }
     Ok(is_spent)
 }
@@ -135,15 +130,14 @@ fn take_over(
         let settings = availability.settings(arm, &experiment.faults);
         let summary = read_trial(&settings, row, &exchanges);
         let trials = session.trials.entry(row.arm.clone()).or_default();
-        trials.push((row.clone(), summary));
+        trials.push(summary);
     }
     if !earlier.faults.is_empty() {
         let taken = format!(
             "goes on from {} trials of an earlier run: the arms' own figures are of the further ones alone",
             earlier.faults.len()
         );
-        session.recorder.event(EventKind::Warning, &taken)?;
-        session.recorder.tell(Progress::Note(taken));
+        session.recorder.remark(&taken)?;
     }
     Ok(earlier.faults)
 }
@@ -168,9 +162,7 @@ fn say_ahead(
         availability.shams_of(trials),
         format_seconds(takes.as_secs_f64())
     );
-    session.recorder.event(EventKind::Warning, &sentence)?;
-    session.recorder.tell(Progress::Note(sentence));
-    Ok(())
+    session.recorder.remark(&sentence)
 }
 
 /// A trial's place in the run.
@@ -191,24 +183,22 @@ enum Done {
 async fn trial(
     session: &mut Session<'_, '_>,
     availability: &Availability,
-    one: &Ahead,
+    one: &Ahead<'_>,
     place: Place,
     outlook: &mut Outlook,
 ) -> Result<Done, LabError> {
     let experiment = session.experiment;
-    let arm = &experiment.arms[one.arm];
-    let victim = match one.row(availability) {
+    let arm = one.arm;
+    let victim = match one.row() {
         Some(row) => match victim::choose(session, row, place.number).await? {
             Some(victim) => victim,
             None => return Ok(Done::Interrupted(Ending::Interrupted)),
         },
         None => Victim::default(),
     };
-    let at = moment(session, availability, place);
-    let fault = one.fault(availability, experiment, &victim, at);
+    let fault = one.fault(&victim, moment(session, availability, place));
     let settings = availability.settings(arm, &experiment.faults);
-    let what = one.name(availability);
-    let label = format!("round {} of {}, {what}", place.round, place.of);
+    let label = format!("round {} of {}, {}", place.round, place.of, one.name());
     let ahead = outlook.begin(Some(one.usual_s), session.recorder.now());
     let block = Block {
         number: place.number,
@@ -220,6 +210,7 @@ async fn trial(
     let lasting = arm.lasting(longest);
     let spec = TrialSpec {
         settings: &settings,
+        known_after: availability.known_after(arm),
     };
     let faults = std::slice::from_ref(&fault);
     let measuring = session.measure_with(&lasting, block, faults, Some(spec));
@@ -237,13 +228,12 @@ async fn trial(
         ending?;
         return Err(LabError::Internal("a trial without a record".to_owned()));
     };
-    let subject = Subject {
-        place,
-        arm: &arm.name,
-        row: what,
-        victim,
-    };
-    let (mut row, mut summary) = read(&settings, subject, &record, &data)?;
+    let mut row = row_of((one, place, victim), &record, &data)?;
+    let mut summary = read_trial(&settings, &row, &record.exchanges);
+    if summary.unhealthy_before {
+        let why = "something failed before anything was broken";
+        row.void.push(why.to_owned());
+    }
     session.recorder.fault_trial(&mut row, &record.exchanges)?;
     summary.void_reasons.clone_from(&row.void);
     say(session, &row, &summary);
@@ -254,9 +244,9 @@ async fn trial(
         }
         false => Done::Void,
     };
-    let is_broken = summary.failed_failover || summary.unhealthy_before || !record.died.is_empty();
+    let is_broken = summary.failed_failover || summary.unhealthy_before || record.died;
     let trials = session.trials.entry(arm.name.clone()).or_default();
-    trials.push((row, summary));
+    trials.push(summary);
     ending?;
     // Whatever is left of it must not be found by the next.
     if is_broken && session.restart().await? == Ending::Interrupted {
@@ -265,56 +255,30 @@ async fn trial(
     Ok(done)
 }
 
-/// The subject of a trial.
-struct Subject<'a> {
-    place: Place,
-    arm: &'a str,
-    row: &'a str,
-    victim: Victim,
-}
-
-/// A trial's row, and what it says.
-fn read(
-    settings: &AvailabilitySettings,
-    subject: Subject<'_>,
-    record: &TrialRecord,
-    data: &ArmData,
-) -> Result<(FaultTrial, TrialSummary), LabError> {
-    let mut faults = data.faults.iter();
-    let fault = faults
-        .next()
-        .ok_or_else(|| LabError::Internal("a trial without a fault".to_owned()))?;
-    let mut row = of_fault(fault, record, data);
-    (row.number, row.round) = (subject.place.number, subject.place.round);
-    (row.arm, row.fault) = (subject.arm.to_owned(), subject.row.to_owned());
-    (row.victim, row.role) = (subject.victim.name, subject.victim.role);
-    row.void = void(&row, record, data);
-    let mut summary = read_trial(settings, &row, &record.exchanges);
-    if summary.unhealthy_before {
-        let why = "something failed before anything was broken";
-        row.void.push(why.to_owned());
-        summary = read_trial(settings, &row, &record.exchanges);
-    }
-    Ok((row, summary))
-}
-
 /// The moment of a trial's fault: random, so that no period of a timer is always met at one place.
 fn moment(session: &Session<'_, '_>, availability: &Availability, place: Place) -> Duration {
     let mut draw = Draw::new(session.seed, Stream::Trials, u64::from(place.number));
     availability.earliest() + availability.phase.mul_f64(draw.unit())
 }
 
-/// A trial's row, as far as its fault and its load say it.
-fn of_fault(fault: &FaultRow, record: &TrialRecord, data: &ArmData) -> FaultTrial {
+/// The row of a trial, as far as its load tells.
+fn row_of(
+    (one, place, victim): (&Ahead<'_>, Place, Victim),
+    record: &TrialRecord,
+    data: &ArmData,
+) -> Result<FaultTrial, LabError> {
+    let [fault] = &data.faults[..] else {
+        return Err(LabError::Internal("a trial without its fault".to_owned()));
+    };
     let relative = |moment: f64| moment - record.start;
     let lag = data.times.get(&TimeKind::PacingLag);
-    FaultTrial {
-        number: 0,
-        arm: String::new(),
-        round: 0,
-        fault: String::new(),
-        victim: None,
-        role: None,
+    let mut row = FaultTrial {
+        number: place.number,
+        arm: one.arm.name.clone(),
+        round: place.round,
+        fault: one.name().to_owned(),
+        victim: victim.name,
+        role: victim.role,
         measured: record.measured,
         injected: relative(fault.injected),
         proved: fault.proved.map(relative),
@@ -325,15 +289,20 @@ fn of_fault(fault: &FaultRow, record: &TrialRecord, data: &ArmData) -> FaultTria
         longest_stall_s: data.health.longest_stall_s.unwrap_or_default(),
         control: record.control,
         void: Vec::new(),
-    }
+    };
+    row.void = void((&row, fault), record, data);
+    Ok(row)
 }
 
 /// Why a trial does not count, as far as its load tells.
-fn void(row: &FaultTrial, record: &TrialRecord, data: &ArmData) -> Vec<String> {
+fn void(
+    (row, fault): (&FaultTrial, &FaultRow),
+    record: &TrialRecord,
+    data: &ArmData,
+) -> Vec<String> {
     let mut void = Vec::new();
     if row.proved.is_none() {
-        let effect = data.faults.first().map_or("", |fault| &fault.effect);
-        void.push(format!("the fault has no proved effect: {effect}"));
+        void.push(format!("the fault has no proved effect: {}", fault.effect));
     }
     if let Some(why) = &record.without_control {
         void.push(format!("there was no control load: {why}"));
@@ -370,7 +339,7 @@ fn void(row: &FaultTrial, record: &TrialRecord, data: &ArmData) -> Vec<String> {
 /// concern outages they are in the resolution of the trial.
 fn against_failures(data: &ArmData) -> Option<String> {
     let rows = judge_load(data);
-    let metric = Metric::parse(FAILURES).ok()?;
+    let metric = Metric::parse(FAILURES).expect("invariant: the metric exists");
     let row = strongest(&rows, &data.name, &metric)?;
     (row.effect == Effect::Invalid).then(|| row.advice.clone())
 }

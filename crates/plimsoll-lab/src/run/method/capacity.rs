@@ -30,8 +30,7 @@ pub(super) async fn run(
     capacity: &Capacity,
 ) -> Result<Ending, LabError> {
     let sentence = affords(&capacity.settings).sentence;
-    session.recorder.event(EventKind::Warning, &sentence)?;
-    session.recorder.tell(Progress::Note(sentence.clone()));
+    session.recorder.remark(&sentence)?;
     let experiment = session.experiment;
     for arm in &experiment.arms {
         // Each arm finds our components as new.

@@ -333,29 +333,18 @@ fn lacking(arm: &Arm, row: &DelayRow, longer: f64) -> Option<(f64, u64, u32)> {
         return None;
     };
     let mean = row.response_time.mean?;
-    let needed = connections_needed(rate(arm)?, mean, longer);
+    let needed = connections_needed(arm.rate()?, mean, longer);
     (u64::from(*grow_to) < needed).then_some((mean, needed, *grow_to))
 }
 
 /// The arm with the rate that a load has; at half the rate for as long as it takes to have as many exchanges.
 fn held(arm: &Arm, purpose: &DelayPurpose, sensitivity: &Sensitivity) -> Arm {
-    match (purpose, rate(arm)) {
+    match (purpose, arm.rate()) {
         (DelayPurpose::HalfRate(_), Some(rate)) => match Rate::per_second(rate * HALF) {
             Some(rate) => arm.at(Point::Rate(rate), sensitivity.hold.div_f64(HALF)),
             None => arm.clone(),
         },
         _ => arm.clone(),
-    }
-}
-
-/// The rate of an arm, which is one throughout.
-fn rate(arm: &Arm) -> Option<f64> {
-    match &arm.settings.load {
-        Load::Open { profile, .. } => match profile.first()?.profile {
-            plimsoll_load::plan::Profile::Constant { rate } => Some(rate),
-            _ => None,
-        },
-        Load::Closed { .. } => None,
     }
 }
 

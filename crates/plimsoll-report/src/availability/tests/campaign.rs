@@ -76,7 +76,7 @@ pub(super) fn campaign_of(
         let (mut row, mut read) = trial_of(fault, number, seconds);
         change(&mut row, &mut read);
         read.void_reasons.clone_from(&row.void);
-        (row, read)
+        read
     });
     summarise(&settings, trials.collect(), 1)
 }

@@ -1,7 +1,7 @@
 //! Outages around the heal: whose they are, and whether callers had recovered before it.
 
-use super::{DEADLINE, ENDED, INJECTED, RESET, close, even, settings, trial};
-use crate::availability::{read_trial, recovered};
+use super::{DEADLINE, ENDED, INJECTED, RESET, close, even, recovered, settings, trial};
+use crate::availability::read_trial;
 use crate::record::{AvailabilitySettings, FaultTrial, TrialSummary};
 use plimsoll_base::outcome_class::OutcomeClass;
 
@@ -95,7 +95,7 @@ fn a_time_without_arrivals_is_no_evidence() {
             number += 1;
             number % 20 == 0
         });
-        let found = recovered(&settings, None, 1.0, ENDED, &exchanges);
+        let found = recovered(&settings, None, (1.0, ENDED), &exchanges);
         assert_eq!(found, expected, "{failed_until}");
     };
     check(0.0, Some(1.195));

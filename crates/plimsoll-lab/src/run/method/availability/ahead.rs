@@ -3,53 +3,49 @@
 use super::victim::Victim;
 use super::{Availability, Fault, FaultKind, Row, SHAM};
 use plimsoll_base::random::{Draw, Stream};
-use plimsoll_experiment::Experiment;
+use plimsoll_experiment::{Arm, Experiment};
 use std::time::Duration;
 
 /// A trial that is ahead.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ahead {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ahead<'a> {
     /// From 1.
     pub(super) round: u32,
-    /// By its place in the experiment.
-    pub(super) arm: usize,
-    /// By its place in the method; `None`: a sham.
-    row: Option<usize>,
+    pub(super) arm: &'a Arm,
+    /// Its row of the answer, with the fault; `None`: a sham.
+    tried: Option<(&'a Row, &'a Fault)>,
     /// How long its fault lasts.
-    lasts: Duration,
+    pub(super) lasts: Duration,
     /// Seconds that it takes where callers recover at once.
     pub(super) usual_s: f64,
 }
 
 /// All trials of a run.
-pub(super) fn all(availability: &Availability, experiment: &Experiment, trials: u32) -> Vec<Ahead> {
+pub(super) fn all<'a>(
+    availability: &'a Availability,
+    experiment: &'a Experiment,
+    trials: u32,
+) -> Vec<Ahead<'a>> {
     let shams = u64::from(availability.shams_of(trials));
     // So many by the end of a round.
     let shams_by = |round: u32| shams * u64::from(round) / u64::from(trials);
     let mut all = Vec::new();
-    for (arm, own) in experiment.arms.iter().enumerate() {
-        let lasts = |row: &Row| {
-            let mut faults = experiment.faults.iter();
-            let fault = faults.find(|fault| fault.name == row.fault && fault.is_of(&own.name))?;
-            Some(fault.lasts)
-        };
-        let rows = availability.rows.iter().enumerate();
-        let rows = rows.filter_map(|(place, row)| Some((Some(place), lasts(row)?)));
-        let rows: Vec<(Option<usize>, Duration)> = rows.collect();
-        let longest = rows
-            .iter()
-            .map(|(_, lasts)| *lasts)
-            .max()
-            .unwrap_or_default();
+    for arm in &experiment.arms {
+        let tried: Vec<_> = availability.tried(&experiment.faults, arm).collect();
+        let lasts = tried.iter().map(|(_, fault)| fault.lasts);
+        let longest = lasts.max().unwrap_or_default();
         for round in 1..=trials {
-            let shams = (shams_by(round - 1)..shams_by(round)).map(|_| (None, longest));
-            let of_round = rows.iter().copied().chain(shams);
-            all.extend(of_round.map(|(row, lasts)| Ahead {
-                round,
-                arm,
-                row,
-                lasts,
-                usual_s: availability.usual(lasts, own).as_secs_f64(),
+            let shams = (shams_by(round - 1)..shams_by(round)).map(|_| None);
+            let of_round = tried.iter().copied().map(Some).chain(shams);
+            all.extend(of_round.map(|tried| {
+                let lasts = tried.map_or(longest, |(_, fault)| fault.lasts);
+                Ahead {
+                    round,
+                    arm,
+                    tried,
+                    lasts,
+                    usual_s: availability.usual(lasts, arm).as_secs_f64(),
+                }
             }));
         }
     }
@@ -57,44 +53,33 @@ pub(super) fn all(availability: &Availability, experiment: &Experiment, trials: 
 }
 
 /// The trials of a round, in its order.
-pub(super) fn order(all: &[Ahead], seed: u64, round: u32) -> Vec<&Ahead> {
-    let mut order: Vec<&Ahead> = all.iter().filter(|one| one.round == round).collect();
+pub(super) fn order<'p, 'a>(all: &'p [Ahead<'a>], seed: u64, round: u32) -> Vec<&'p Ahead<'a>> {
+    let mut order: Vec<&Ahead<'_>> = all.iter().filter(|one| one.round == round).collect();
     Draw::new(seed, Stream::Order, u64::from(round)).shuffle(&mut order);
     order
 }
 
-impl Ahead {
+impl<'a> Ahead<'a> {
     /// Its row of the answer; `None` of a sham.
-    pub(super) fn row(self, availability: &Availability) -> Option<&Row> {
-        availability.rows.get(self.row?)
+    pub(super) fn row(&self) -> Option<&'a Row> {
+        self.tried.map(|(row, _)| row)
     }
 
     /// The name of its row; that of shams is [`SHAM`].
-    pub(super) fn name(self, availability: &Availability) -> &str {
-        self.row(availability).map_or(SHAM, |row| &row.name)
+    pub(super) fn name(&self) -> &'a str {
+        self.row().map_or(SHAM, |row| &row.name)
     }
 
     /// Its fault, at this moment of the measured time.
-    pub(super) fn fault(
-        self,
-        availability: &Availability,
-        experiment: &Experiment,
-        victim: &Victim,
-        at: Duration,
-    ) -> Fault {
-        let sham = || Fault {
-            name: SHAM.to_owned(),
-            at,
-            lasts: self.lasts,
-            arms: Vec::new(),
-            kind: FaultKind::Nothing,
-        };
-        let Some(row) = self.row(availability) else {
-            return sham();
-        };
-        let mut faults = experiment.faults.iter();
-        let Some(fault) = faults.find(|fault| fault.name == row.fault) else {
-            return sham();
+    pub(super) fn fault(&self, victim: &Victim, at: Duration) -> Fault {
+        let Some((_, fault)) = self.tried else {
+            return Fault {
+                name: SHAM.to_owned(),
+                at,
+                lasts: self.lasts,
+                arms: Vec::new(),
+                kind: FaultKind::Nothing,
+            };
         };
         let on = victim.name.as_deref().and_then(|name| fault.kind.on(name));
         Fault {
@@ -122,21 +107,13 @@ mod tests {
         let mut shams = Vec::new();
         for round in 1..=20 {
             let order = order(&all, 7, round);
-            let rows: Vec<Option<usize>> = order.iter().map(|one| one.row).collect();
-            assert!(
-                rows.contains(&Some(0)) && rows.contains(&Some(1)),
-                "{rows:?}"
-            );
+            let rows: Vec<&str> = order.iter().map(|one| one.name()).collect();
+            assert!(rows.contains(&"a") && rows.contains(&"b"), "{rows:?}");
             shams.push(rows.len() - 2);
         }
         assert_eq!(shams, [0, 0, 0, 1].repeat(5));
-        let sham = all.iter().find(|one| one.row.is_none()).unwrap();
-        let fault = sham.fault(
-            availability,
-            &experiment,
-            &Victim::default(),
-            Duration::ZERO,
-        );
+        let sham = all.iter().find(|one| one.row().is_none()).unwrap();
+        let fault = sham.fault(&Victim::default(), Duration::ZERO);
         assert_eq!((fault.kind.word(), fault.lasts.as_secs()), ("nothing", 2));
     }
 }

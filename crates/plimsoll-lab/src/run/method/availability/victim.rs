@@ -35,9 +35,7 @@ pub(super) async fn choose(
     if row.among.is_empty() {
         return Ok(Some(Victim::default()));
     }
-    // The first value of this key is the moment's.
-    let mut draw = Draw::new(session.seed, Stream::Trials, u64::from(number));
-    draw.bits();
+    let mut draw = Draw::new(session.seed, Stream::Victims, u64::from(number));
     let (leads, leader) = match &row.choice {
         Choice::Any => {
             let name = pick(&mut draw, &row.among);
