@@ -22,7 +22,8 @@ pub struct Moments {
     pub known: f64,
 }
 
-/// Whether callers have recovered from a fault that is healed, by [`first_settled`]. `exchanges` stand in the order of their intended starts.
+/// Whether callers have recovered from a fault that is healed: whether there is a moment from which `settle` is free of failures, with a p99 of
+/// at most three times that before the injection or `slow`, whichever is more. `exchanges` stand in the order of their intended starts.
 #[must_use]
 pub fn has_recovered(
     settings: &AvailabilitySettings,
