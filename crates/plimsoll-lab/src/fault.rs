@@ -1,16 +1,18 @@
 //! Faults during a load: each is injected at its moment, its effect proved, and then healed, and that is proved too.
 //!
 //! ```text
-//! ahead --at--> inject --proved or not--> open --for--> heal --proved or not--> over
+//! ahead --at--> (who leads?) inject --proved or not--> open --for--> heal --proved or not--> over
 //! ```
 //!
 //! A kind of fault is one file under `fault/kind/`. Nothing here waits: a step takes what it needs of the topology and goes on
 //! beside the load, whose loop asks [`Script::next`] for the next that has ended.
 
+mod aim;
 mod callers;
 mod course;
 mod kind;
 
+pub(crate) use aim::{Aim, pick};
 pub use kind::check;
 
 use crate::clock::passed;
@@ -71,11 +73,17 @@ pub(crate) struct Due {
 
 impl Script {
     /// The faults of a load by this plan. None has a moment before [`Self::begin`].
-    pub(crate) fn new(faults: &[Fault], block: u32, plan: &Plan, data: &ArmData) -> Self {
+    /// `aim`: who chooses whom they break, where the file does not say it.
+    pub(crate) fn new(
+        (faults, aim): (&[Fault], Option<&Aim>),
+        block: u32,
+        plan: &Plan,
+        data: &ArmData,
+    ) -> Self {
         let callers = || Callers::new(data, plan, block);
         let courses = faults
             .iter()
-            .map(|fault| Course::new(fault, kind::of(fault), callers()));
+            .map(|fault| Course::new(fault, aim, callers()));
         Self {
             courses: courses.collect(),
             undisturbed: callers(),
@@ -186,7 +194,7 @@ impl Script {
         let mut first = Ok(());
         for course in &mut self.courses {
             match course.phase {
-                Phase::Ahead => course.waiting = None,
+                Phase::Ahead | Phase::Aiming => course.waiting = None,
                 Phase::Open => course.waiting = Some(Waiting::Moment(Instant::now())),
                 Phase::Injecting | Phase::Healing | Phase::Over => {}
             }

@@ -1,14 +1,15 @@
-//! A fault on its way: ahead, injecting, open, healing, over.
+//! A fault on its way: ahead, aiming where roles decide whom it breaks, injecting, open, healing, over.
 
+use super::aim::{Aim, CERTAIN_WITHIN, Unaimed};
 use super::callers::Callers;
-use super::kind::Kind;
+use super::kind::{self, Kind};
 use super::{Outcome, Step, step};
 use crate::error::LabError;
 use crate::progress::Progress;
 use crate::record::recorder::{Recorder, Scene};
 use crate::topology::component::Topology;
 use plimsoll_experiment::Fault;
-use plimsoll_report::record::{CallerFigures, EventKind, FaultRow};
+use plimsoll_report::record::{CallerFigures, EventKind, FaultRow, Role};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -25,6 +26,7 @@ pub(super) enum Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Ahead,
+    Aiming,
     Injecting,
     Open,
     Healing,
@@ -45,28 +47,33 @@ pub(super) struct Course {
     /// From its injection on.
     pub(super) row: Option<FaultRow>,
     pub(super) callers: Callers,
+    /// Who chooses whom it breaks, until that is known.
+    aim: Option<Aim>,
+    role: Option<Role>,
     /// The number of its undo with the warden.
     undo: Option<u64>,
 }
 
 impl Course {
     /// A fault whose moment is not known yet.
-    pub(super) fn new(fault: &Fault, kind: Box<dyn Kind>, callers: Callers) -> Self {
+    pub(super) fn new(fault: &Fault, aim: Option<&Aim>, callers: Callers) -> Self {
         Self {
             fault: fault.clone(),
-            kind,
+            kind: kind::of(fault),
             phase: Phase::Ahead,
             waiting: None,
             until: Instant::now(),
             row: None,
             callers,
+            aim: aim.cloned(),
+            role: None,
             undo: None,
         }
     }
 
     /// Whether it is broken, or was until a moment ago.
     pub(super) fn is_open(&self) -> bool {
-        !matches!(self.phase, Phase::Ahead | Phase::Over)
+        !matches!(self.phase, Phase::Ahead | Phase::Aiming | Phase::Over)
     }
 
     /// When what it waits for has come, or is given up.
@@ -119,6 +126,7 @@ impl Course {
             name: fault.name.clone(),
             kind: fault.kind.word().to_owned(),
             target: fault.kind.target(),
+            role: None,
             arm: scene.arm.clone(),
             block: scene.block,
             injected: now,
@@ -144,7 +152,19 @@ impl Course {
     ) -> Result<(), LabError> {
         let now = recorder.now();
         match (self.phase, outcome) {
-            (Phase::Ahead, _) => self.inject(now, scene, topology, recorder),
+            (Phase::Ahead, _) => match &self.aim {
+                Some(aim) => {
+                    self.phase = Phase::Aiming;
+                    let until = Instant::now() + CERTAIN_WITHIN + PATIENCE;
+                    self.waiting = Some(Waiting::Step(aim.step(topology), until));
+                    Ok(())
+                }
+                None => self.inject(now, scene, topology, recorder),
+            },
+            (Phase::Aiming, Some(outcome)) => {
+                self.take_aim(outcome.proof);
+                self.inject(now, scene, topology, recorder)
+            }
             (Phase::Injecting, Some(outcome)) => {
                 let (event, said) = self.injected(now, outcome, topology);
                 self.tell(event, &said, now, scene, recorder)
@@ -169,6 +189,18 @@ impl Course {
         }
     }
 
+    /// Who leads is known, or will not be.
+    fn take_aim(&mut self, leader: Result<String, String>) {
+        match (self.aim.take(), leader) {
+            (Some(aim), Ok(leader)) => {
+                self.role = Some(aim.take(&leader, &mut self.fault));
+                self.kind = kind::of(&self.fault);
+            }
+            (_, Err(why)) => self.kind = Box::new(Unaimed(why)),
+            (None, Ok(_)) => {}
+        }
+    }
+
     fn inject(
         &mut self,
         now: f64,
@@ -178,7 +210,10 @@ impl Course {
     ) -> Result<(), LabError> {
         self.phase = Phase::Injecting;
         self.until = Instant::now() + self.fault.lasts;
-        self.row = Some(Self::row(&self.fault, now, scene));
+        self.row = Some(FaultRow {
+            role: self.role,
+            ..Self::row(&self.fault, now, scene)
+        });
         let prepared = self.kind.undo(topology).and_then(|undo| match undo {
             Some(undo) => {
                 let number = recorder

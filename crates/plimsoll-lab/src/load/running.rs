@@ -121,7 +121,12 @@ impl RunningLoad {
         }
         let steps: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
         Self {
-            script: Script::new(spec.faults, spec.block, plan, &data),
+            script: Script::new(
+                (spec.faults, spec.trial.and_then(|trial| trial.aim)),
+                spec.block,
+                plan,
+                &data,
+            ),
             watch: Watch::new(&spec.experiment.thresholds, &data, &steps),
             breaches: Vec::new(),
             generator,

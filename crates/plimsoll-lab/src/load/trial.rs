@@ -1,6 +1,7 @@
 //! A load of `availability`: what became of every arrival, and when callers have recovered, so that it may end.
 
 use super::control::Control;
+use crate::fault::Aim;
 use plimsoll_base::single_exchange::SingleExchange;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::availability::{Moments, has_recovered};
@@ -14,6 +15,8 @@ pub struct TrialSpec<'a> {
     pub settings: &'a AvailabilitySettings,
     /// So long after its intended start an exchange has ended, or failed by then.
     pub known_after: Duration,
+    /// Who chooses whom its fault breaks, where roles decide.
+    pub(crate) aim: Option<&'a Aim>,
 }
 
 /// Record of a trial that is over. Moments are in seconds since its load began.

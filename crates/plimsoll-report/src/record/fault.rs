@@ -1,5 +1,6 @@
 //! Faults in `faults.jsonl` and `summary.json`: what was broken, what proves it, and what callers saw meanwhile.
 
+use crate::record::fault_trial::Role;
 use crate::record::times::TimeStatistics;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,9 @@ pub struct FaultRow {
     pub kind: String,
     /// The component or link that it broke; `null` where it is neither.
     pub target: Option<String>,
+    /// The role of that component at its injection; `null` where roles are not told apart.
+    #[serde(default)]
+    pub role: Option<Role>,
     /// The arm in whose load it happened.
     pub arm: String,
     /// The block, from 1.

@@ -102,7 +102,7 @@ fn outages_are_recorded_gone_on_from_and_read_again() {
     assert_eq!(read, summary);
 }
 
-/// Who leads is asked before each trial, and an answer that is no candidate ends the run.
+/// Who leads is asked as a fault is injected; where nobody ever does, the run ends before its first trial.
 #[test]
 fn victims_are_chosen_by_their_role() {
     let workspace = Workspace::new();
@@ -124,15 +124,23 @@ method:
     );
     workspace.write("leader", "b\n");
     let args = ["run", "roles.yaml", "--out", "run", "--no-ui"];
-    let seen = |line: &str| line.starts_with("round 2 of 5");
+    // Elected while the second trial is under way, before its fault.
+    let seen = |line: &str| {
+        if line.starts_with("round 2 of 5, db") {
+            workspace.write("leader", "a\n");
+        }
+        line.starts_with("round 3 of 5")
+    };
     let _ = workspace.run_until(&args, seen);
     let trials = rows(&workspace.read("run/trials.jsonl"));
-    let mut victims = trials.iter().filter(|row| row["fault"] == "db");
-    let victim = victims.next().unwrap();
-    assert_eq!(
-        (&victim["victim"], &victim["role"]),
-        (&"a".into(), &"follower".into())
-    );
+    let of_round = |round: u32| {
+        let mut trials = trials.iter();
+        let trial = trials.find(|row| row["fault"] == "db" && row["round"] == round);
+        let trial = trial.unwrap();
+        (trial["victim"].clone(), trial["role"].clone())
+    };
+    assert_eq!(of_round(1), ("a".into(), "follower".into()));
+    assert_eq!(of_round(2), ("b".into(), "follower".into()));
 
     workspace.write("leader", "nobody\n");
     let args = ["run", "roles.yaml", "--out", "second", "--no-ui"];

@@ -4,24 +4,23 @@
 //! machine or the fault did not do as it was to, is void and made again.
 
 mod ahead;
-mod victim;
 
 use super::outlook::Outlook;
 use super::{Block, Ending, Measured, Session};
 use crate::error::LabError;
-use crate::load::{Keeping, TrialRecord, TrialSpec};
+use crate::fault::{Aim, pick};
+use crate::load::{Keeping, TrialRecord, TrialSpec, stopped};
 use crate::progress::Progress;
 use ahead::{Ahead, all, order};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_base::units::format_seconds;
-use plimsoll_experiment::{Availability, FEWEST_TRIALS, Fault, FaultKind, Row};
+use plimsoll_experiment::{Availability, Choice, FEWEST_TRIALS, Fault, FaultKind, Row};
 use plimsoll_report::availability::read_trial;
 use plimsoll_report::metric::Metric;
 use plimsoll_report::record::{ArmData, Effect, FaultRow, FaultTrial, SHAM, TrialSummary};
 use plimsoll_report::validity::{judge_load, strongest};
 use std::time::Duration;
-use victim::Victim;
 
 /// How often a trial is made until one counts.
 const TRIES: u32 = 3;
@@ -35,6 +34,9 @@ pub(super) async fn run(
     availability: &Availability,
 ) -> Result<Ending, LabError> {
     if session.start_missing().await? == Ending::Interrupted {
+        return Ok(Ending::Interrupted);
+    }
+    if ask_leaders(session, availability).await? == Ending::Interrupted {
         return Ok(Ending::Interrupted);
     }
     let experiment = session.experiment;
@@ -63,6 +65,27 @@ pub(super) async fn run(
             if ending != Ending::Complete {
                 return Ok(ending);
             }
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// Has each row whose victims have roles say once who leads: a command that never does would make every trial void.
+async fn ask_leaders(
+    session: &mut Session<'_, '_>,
+    availability: &Availability,
+) -> Result<Ending, LabError> {
+    for row in &availability.rows {
+        let Some(aim) = Aim::of(row, session.seed, 0) else {
+            continue;
+        };
+        let asking = aim.ask(&mut session.topology);
+        tokio::select! {
+            leader = asking => {
+                let failed = |why| LabError::Environment(format!("row `{}`: {why}", row.name));
+                leader.map_err(failed)?;
+            }
+            () = stopped(&mut session.stop) => return Ok(Ending::Interrupted),
         }
     }
     Ok(Ending::Complete)
@@ -189,14 +212,10 @@ async fn trial(
 ) -> Result<Done, LabError> {
     let experiment = session.experiment;
     let arm = one.arm;
-    let victim = match one.row() {
-        Some(row) => match victim::choose(session, row, place.number).await? {
-            Some(victim) => victim,
-            None => return Ok(Done::Interrupted(Ending::Interrupted)),
-        },
-        None => Victim::default(),
-    };
-    let fault = one.fault(&victim, moment(session, availability, place));
+    let victim = one.row().and_then(|row| victim(row, session.seed, place));
+    let aim = one.row();
+    let aim = aim.and_then(|row| Aim::of(row, session.seed, place.number));
+    let fault = one.fault(victim, moment(session, availability, place));
     let settings = availability.settings(arm, &experiment.faults);
     let label = format!("round {} of {}, {}", place.round, place.of, one.name());
     let ahead = outlook.begin(Some(one.usual_s), session.recorder.now());
@@ -211,6 +230,7 @@ async fn trial(
     let spec = TrialSpec {
         settings: &settings,
         known_after: availability.known_after(arm),
+        aim: aim.as_ref(),
     };
     let faults = std::slice::from_ref(&fault);
     let measuring = session.measure_with(&lasting, block, faults, Some(spec));
@@ -255,6 +275,15 @@ async fn trial(
     Ok(done)
 }
 
+/// The component that a trial breaks, where chance alone decides.
+fn victim(row: &Row, seed: u64, place: Place) -> Option<&str> {
+    let mut draw = Draw::new(seed, Stream::Victims, u64::from(place.number));
+    let chosen = pick(&mut draw, &row.among.iter().collect::<Vec<_>>());
+    chosen
+        .filter(|_| row.choice == Choice::Any)
+        .map(String::as_str)
+}
+
 /// The moment of a trial's fault: random, so that no period of a timer is always met at one place.
 fn moment(session: &Session<'_, '_>, availability: &Availability, place: Place) -> Duration {
     let mut draw = Draw::new(session.seed, Stream::Trials, u64::from(place.number));
@@ -263,7 +292,7 @@ fn moment(session: &Session<'_, '_>, availability: &Availability, place: Place) 
 
 /// The row of a trial, as far as its load tells.
 fn row_of(
-    (one, place, victim): (&Ahead<'_>, Place, Victim),
+    (one, place, victim): (&Ahead<'_>, Place, Option<&str>),
     record: &TrialRecord,
     data: &ArmData,
 ) -> Result<FaultTrial, LabError> {
@@ -271,14 +300,15 @@ fn row_of(
         return Err(LabError::Internal("a trial without its fault".to_owned()));
     };
     let relative = |moment: f64| moment - record.start;
+    let by_role = fault.role.and(fault.target.as_deref());
     let lag = data.times.get(&TimeKind::PacingLag);
     let mut row = FaultTrial {
         number: place.number,
         arm: one.arm.name.clone(),
         round: place.round,
         fault: one.name().to_owned(),
-        victim: victim.name,
-        role: victim.role,
+        victim: victim.or(by_role).map(str::to_owned),
+        role: fault.role,
         measured: record.measured,
         injected: relative(fault.injected),
         proved: fault.proved.map(relative),

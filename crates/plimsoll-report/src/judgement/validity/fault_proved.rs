@@ -45,6 +45,7 @@ mod tests {
             name: "crash".to_owned(),
             kind: "kill".to_owned(),
             target: Some("api".to_owned()),
+            role: None,
             arm: "a".to_owned(),
             block: 1,
             injected: 1.0,

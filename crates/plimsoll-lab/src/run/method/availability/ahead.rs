@@ -1,6 +1,5 @@
 //! Trials that are ahead: which, in which order.
 
-use super::victim::Victim;
 use super::{Availability, Fault, FaultKind, Row, SHAM};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Arm, Experiment};
@@ -70,8 +69,8 @@ impl<'a> Ahead<'a> {
         self.row().map_or(SHAM, |row| &row.name)
     }
 
-    /// Its fault, at this moment of the measured time.
-    pub(super) fn fault(&self, victim: &Victim, at: Duration) -> Fault {
+    /// Its fault, at this moment of the measured time, on this component if one was chosen.
+    pub(super) fn fault(&self, victim: Option<&str>, at: Duration) -> Fault {
         let Some((_, fault)) = self.tried else {
             return Fault {
                 name: SHAM.to_owned(),
@@ -81,7 +80,7 @@ impl<'a> Ahead<'a> {
                 kind: FaultKind::Nothing,
             };
         };
-        let on = victim.name.as_deref().and_then(|name| fault.kind.on(name));
+        let on = victim.and_then(|name| fault.kind.on(name));
         Fault {
             at,
             kind: on.unwrap_or_else(|| fault.kind.clone()),
@@ -113,7 +112,7 @@ mod tests {
         }
         assert_eq!(shams, [0, 0, 0, 1].repeat(5));
         let sham = all.iter().find(|one| one.row().is_none()).unwrap();
-        let fault = sham.fault(&Victim::default(), Duration::ZERO);
+        let fault = sham.fault(None, Duration::ZERO);
         assert_eq!((fault.kind.word(), fault.lasts.as_secs()), ("nothing", 2));
     }
 }
