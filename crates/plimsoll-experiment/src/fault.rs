@@ -9,18 +9,23 @@ mod limits;
 mod link;
 mod network;
 mod run;
+mod toxiproxy;
 
 pub use certificate::{Certificate, Flaw, Reload};
 pub(super) use conversion::convert_all;
 pub use link::Effect;
 pub use network::{Answer, PacketEffect, Packets};
 pub use run::Run;
+pub use toxiproxy::ForeignProxy;
 
+use plimsoll_base::document::Path as Pointer;
 use std::time::Duration;
 
 use super::arm::Arm;
 use super::component::{Command, Component, ComponentKind};
+use super::loader::Loader;
 use super::method::Method;
+use super::template::Template;
 use super::topology::{Link, Network};
 
 /// A fault.
@@ -100,6 +105,8 @@ pub enum FaultKind {
     DiskFull(String),
     /// Commands of the user's.
     Run(Run),
+    /// A proxy of a running Toxiproxy is slow, broken or silent.
+    Toxiproxy(ForeignProxy),
     /// Nothing.
     Nothing,
 }
@@ -121,6 +128,7 @@ impl FaultKind {
             Self::PowerOff(_) => "power_off",
             Self::DiskFull(_) => "disk_full",
             Self::Run(_) => "run",
+            Self::Toxiproxy(_) => "toxiproxy",
             Self::Nothing => "nothing",
         }
     }
@@ -166,6 +174,7 @@ impl FaultKind {
             | Self::Dns { .. }
             | Self::PowerOff(_)
             | Self::Run(_)
+            | Self::Toxiproxy(_)
             | Self::Nothing => None,
         }
     }
@@ -186,11 +195,22 @@ impl FaultKind {
             Self::Packets(packets) => Some(packets.text()),
             Self::Dns { host, name, .. } => Some(format!("{host}: {name}")),
             Self::PowerOff(host) => Some(host.clone()),
+            Self::Toxiproxy(proxy) => Some(proxy.text()),
             _ => {
                 let component = self.component().map(str::to_owned);
                 component.or_else(|| self.link().map(Link::text))
             }
         }
+    }
+}
+
+/// Refuses secrets in a text that the record of the run holds, so that the fault can be healed later.
+fn refuse_secrets(loader: &mut Loader<'_>, text: &Template, at: &Pointer) {
+    if text.references().iter().any(|one| one.is_secret()) {
+        loader.refuse(
+            at,
+            "holds a secret, and the record of the run holds this, so that it can be healed later: let the program read it",
+        );
     }
 }
 

@@ -37,7 +37,8 @@ pub use component::{
 };
 pub use decoded::{RECORDS, VALUES};
 pub use fault::{
-    Answer, Certificate, Effect, Fault, FaultKind, Flaw, PacketEffect, Packets, Reload, Run,
+    Answer, Certificate, Effect, Fault, FaultKind, Flaw, ForeignProxy, PacketEffect, Packets,
+    Reload, Run,
 };
 pub use load::LoadSettings;
 pub use method::{

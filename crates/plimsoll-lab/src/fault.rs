@@ -9,6 +9,7 @@
 
 mod aim;
 mod callers;
+mod conversation;
 mod course;
 mod kind;
 

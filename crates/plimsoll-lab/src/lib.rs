@@ -18,6 +18,7 @@
 //! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
 //! | facts of the machine | `host` |
 //! | why a run ended early; secrets, masked; the time of a run; what is to be undone whoever dies | `error`, `mask`, `clock`, `undo` |
+//! | the API of Toxiproxy, and of our fault proxy | `toxiproxy` |
 
 mod ceiling;
 mod clock;
@@ -33,6 +34,7 @@ mod progress;
 mod record;
 mod run;
 mod topology;
+mod toxiproxy;
 mod undo;
 
 pub use error::{ErrorKind, LabError, LogTail};

@@ -1,8 +1,9 @@
 //! The rest to do for a fault when everybody who knows of it has died: as plain data, which a journal keeps.
 //!
 //! Whatever the run has started goes with its shims, and with it most faults: limits, frozen groups, proxies, clocks. What is left are files of
-//! the user's that were replaced, and commands of the user's that have to be undone by others.
+//! the user's that were replaced, proxies that others have started, and commands of the user's that have to be undone by others.
 
+use crate::toxiproxy::Change;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_report::record::FaultRow;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How long a command that undoes may take.
@@ -21,7 +22,7 @@ const PATIENCE: Timespec = Timespec {
 };
 
 /// One thing to undo.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Undo {
     /// A file that was set aside gets its place back.
@@ -40,10 +41,12 @@ pub(crate) enum Undo {
         /// Its whole environment.
         environment: BTreeMap<String, String>,
     },
+    /// A change of a proxy of a Toxiproxy is taken back.
+    Proxy(Change),
 }
 
 impl Undo {
-    /// Does it. Doing so twice does no harm.
+    /// Does it, and blocks meanwhile; not inside of a runtime. Doing so twice does no harm.
     ///
     /// # Errors
     /// Why it could not be done, in words.
@@ -62,33 +65,47 @@ impl Undo {
                 command,
                 dir,
                 environment,
-            } => {
-                let (program, arguments) = command.split_first().ok_or("an empty command")?;
-                let failed = |error: io::Error| format!("{program}: {error}");
-                let mut child = Command::new(program)
-                    .args(arguments)
-                    .current_dir(dir)
-                    .env_clear()
-                    .envs(environment)
-                    .stdin(Stdio::null())
-                    .spawn()
-                    .map_err(failed)?;
-                let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
-                let ended = ended.map_err(|error| failed(error.into()))?;
-                let mut looked_at = [PollFd::new(&ended, PollFlags::IN)];
-                let has_ended = poll(&mut looked_at, Some(&PATIENCE));
-                if has_ended.is_ok_and(|count| count > 0) {
-                    return match child.wait().map_err(failed)? {
-                        status if status.success() => Ok(()),
-                        status => Err(format!("{program}: {status}")),
-                    };
-                }
-                child.kill().ignored("it has ended just now");
-                child.wait().ignored("it was ours, and is gone");
-                Err(format!("{program}: it does not end"))
+            } => run(command, dir, environment),
+            Self::Proxy(change) => {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build();
+                let runtime = runtime.map_err(|error| error.to_string())?;
+                runtime.block_on(change.take_back())
             }
         }
     }
+}
+
+/// Runs a command to its end, and kills it where it takes too long.
+fn run(
+    command: &[String],
+    dir: &Path,
+    environment: &BTreeMap<String, String>,
+) -> Result<(), String> {
+    let (program, arguments) = command.split_first().ok_or("an empty command")?;
+    let failed = |error: io::Error| format!("{program}: {error}");
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(dir)
+        .env_clear()
+        .envs(environment)
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+    let ended = ended.map_err(|error| failed(error.into()))?;
+    let mut looked_at = [PollFd::new(&ended, PollFlags::IN)];
+    let has_ended = poll(&mut looked_at, Some(&PATIENCE));
+    if has_ended.is_ok_and(|count| count > 0) {
+        return match child.wait().map_err(failed)? {
+            status if status.success() => Ok(()),
+            status => Err(format!("{program}: {status}")),
+        };
+    }
+    child.kill().ignored("it has ended just now");
+    child.wait().ignored("it was ours, and is gone");
+    Err(format!("{program}: it does not end"))
 }
 
 /// A line of `faults.jsonl`, and an order to a warden: what is open is what was opened and not closed.

@@ -4,7 +4,7 @@ use plimsoll_base::document::{Entries, Path as Pointer, suggestion};
 use plimsoll_base::units::format_seconds;
 use std::time::Duration;
 
-use super::{Fault, FaultKind, Scope, certificate, clock, limits, link, network, run};
+use super::{Fault, FaultKind, Scope, certificate, clock, limits, link, network, run, toxiproxy};
 use crate::component::{Component, ComponentKind};
 use crate::loader::Loader;
 use crate::method::Method;
@@ -29,35 +29,44 @@ fn kinds(wire: &FaultWire) -> Vec<&'static str> {
         ("power_off", wire.power_off.is_some()),
         ("disk_full", wire.disk_full.is_some()),
         ("run", wire.run.is_some()),
+        ("toxiproxy", wire.toxiproxy.is_some()),
         ("nothing", wire.nothing.is_some()),
     ];
     let written = kinds.into_iter().filter(|(_, written)| *written);
     written.map(|(kind, _)| kind).collect()
 }
 
-/// Keys of one kind each, as far as they are written.
-fn belongings(wire: &FaultWire) -> Vec<(&'static str, &'static str)> {
-    let keys = [
-        ("cores", wire.cores.is_some(), "cpu"),
-        ("limit", wire.limit.is_some(), "memory"),
-        ("delay", wire.delay.is_some(), "link"),
-        ("jitter", wire.jitter.is_some(), "link"),
-        ("bandwidth", wire.bandwidth.is_some(), "link"),
-        ("refuse", wire.refuse.is_some(), "link"),
-        ("reset", wire.reset.is_some(), "link"),
-        ("silence", wire.silence.is_some(), "link"),
-        ("file", wire.file.is_some(), "certificate"),
-        ("as", wire.flaw.is_some(), "certificate"),
-        ("authority", wire.authority.is_some(), "certificate"),
-        ("authority_key", wire.authority_key.is_some(), "certificate"),
-        ("reload", wire.reload.is_some(), "certificate"),
-        ("by", wire.by.is_some(), "clock"),
-        ("share", wire.share.is_some(), "loss"),
-        ("name", wire.name.is_some(), "dns"),
-        ("answer", wire.answer.is_some(), "dns"),
+/// Keys that belong to some kinds, as far as they are written, with these kinds.
+fn belongings(wire: &FaultWire) -> Vec<(&'static str, &'static [&'static str])> {
+    const WAYS: &[&str] = &["link", "toxiproxy"];
+    let keys: [(_, _, &[&str]); 20] = [
+        ("cores", wire.cores.is_some(), &["cpu"]),
+        ("limit", wire.limit.is_some(), &["memory"]),
+        ("delay", wire.delay.is_some(), WAYS),
+        ("jitter", wire.jitter.is_some(), WAYS),
+        ("bandwidth", wire.bandwidth.is_some(), WAYS),
+        ("refuse", wire.refuse.is_some(), WAYS),
+        ("reset", wire.reset.is_some(), WAYS),
+        ("silence", wire.silence.is_some(), WAYS),
+        ("file", wire.file.is_some(), &["certificate"]),
+        ("as", wire.flaw.is_some(), &["certificate"]),
+        ("authority", wire.authority.is_some(), &["certificate"]),
+        (
+            "authority_key",
+            wire.authority_key.is_some(),
+            &["certificate"],
+        ),
+        ("reload", wire.reload.is_some(), &["certificate"]),
+        ("by", wire.by.is_some(), &["clock"]),
+        ("share", wire.share.is_some(), &["loss"]),
+        ("name", wire.name.is_some(), &["dns"]),
+        ("answer", wire.answer.is_some(), &["dns"]),
+        ("proxy", wire.proxy.is_some(), &["toxiproxy"]),
+        ("request", wire.request.is_some(), &["toxiproxy"]),
+        ("direction", wire.direction.is_some(), &network::DIRECTED),
     ];
     let written = keys.into_iter().filter(|(_, written, _)| *written);
-    written.map(|(key, _, owner)| (key, owner)).collect()
+    written.map(|(key, _, owners)| (key, owners)).collect()
 }
 
 pub(crate) fn convert_all(
@@ -112,7 +121,7 @@ fn convert(
     let [kind] = kinds[..] else {
         let message = match kinds.is_empty() {
             true => {
-                "is no kind of fault: write one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `partition`, `blackhole`, `rst`, `loss`, `dns`, `power_off`, `disk_full`, `run` and `nothing`"
+                "is no kind of fault: write one of `kill`, `freeze`, `cpu`, `memory`, `link`, `certificate`, `clock`, `partition`, `blackhole`, `rst`, `loss`, `dns`, `power_off`, `disk_full`, `run`, `toxiproxy` and `nothing`"
             }
             false => {
                 "a fault is one thing: keep one of its kinds, and write another fault for each other"
@@ -121,16 +130,13 @@ fn convert(
         loader.refuse(at, message);
         return None;
     };
-    for (key, owner) in belongings(wire) {
-        if owner != kind {
+    for (key, owners) in belongings(wire) {
+        if !owners.contains(&kind) {
+            let owners = owners.join("`, `");
             let message =
-                format!("`{key}` belongs to `{owner}` faults, and this is a `{kind}`: remove it");
+                format!("`{key}` belongs to `{owners}` faults, and this is a `{kind}`: remove it");
             loader.refuse_key(at.key(key), message);
         }
-    }
-    if wire.direction.is_some() && !network::DIRECTED.contains(&kind) {
-        let message = format!("belongs to faults between hosts, and this is a `{kind}`: remove it");
-        loader.refuse_key(at.key("direction"), message);
     }
     let before = loader.problem_count();
     let kind = kind_of(loader, wire, scope, at);
@@ -211,6 +217,9 @@ fn kind_of(
     if let Some(wire) = &wire.run {
         return Some(FaultKind::Run(run::convert(loader, wire, &at.key("run"))));
     }
+    if let Some(api) = &wire.toxiproxy {
+        return toxiproxy::convert(loader, api, wire, at);
+    }
     if wire.nothing == Some(false) {
         loader.refuse(at.key("nothing"), "write `nothing: true`, or another kind");
     }
@@ -235,7 +244,7 @@ fn started(loader: &mut Loader<'_>, name: &str, scope: &Scope<'_>, at: &Pointer)
         }
         Some(ComponentKind::External(_)) => {
             let message = format!(
-                "`{name}` is external, and nothing that this experiment did not start is broken: write a `run` fault with commands of yours, or a fault of a `link` to it"
+                "`{name}` is external, and nothing that this experiment did not start is broken: write a `run` fault with commands of yours, a `toxiproxy` fault, or one of a `link` to it"
             );
             loader.refuse(at, message);
             None

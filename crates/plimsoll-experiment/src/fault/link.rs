@@ -48,7 +48,8 @@ pub(super) fn convert(
     })
 }
 
-fn effect(loader: &mut Loader<'_>, wire: &FaultWire, at: &Pointer) -> Option<Effect> {
+/// The one effect that is written.
+pub(super) fn effect(loader: &mut Loader<'_>, wire: &FaultWire, at: &Pointer) -> Option<Effect> {
     let flags = [
         ("refuse", wire.refuse, Effect::Refuse),
         ("reset", wire.reset, Effect::Reset),

@@ -2,6 +2,7 @@
 
 use plimsoll_base::document::{Path as Pointer, Text};
 
+use super::refuse_secrets;
 use crate::loader::Loader;
 use crate::template::Template;
 use crate::wire::RunWire;
@@ -39,16 +40,7 @@ fn command(loader: &mut Loader<'_>, wire: &[Text], at: &Pointer) -> Vec<Template
     for (index, text) in wire.iter().enumerate() {
         let at = at.index(index);
         let argument = loader.template(&at, text, Some(""));
-        if argument
-            .references()
-            .iter()
-            .any(|reference| reference.is_secret())
-        {
-            loader.refuse(
-                &at,
-                "holds a secret, and the record of the run holds these commands, so that they can be healed later: let the program read it",
-            );
-        }
+        refuse_secrets(loader, &argument, &at);
         arguments.push(argument);
     }
     arguments

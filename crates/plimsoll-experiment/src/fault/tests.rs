@@ -47,6 +47,14 @@ fn every_kind_is_taken() {
             "run",
             "run: { inject: [a, '${log.port}'], verify: [b], heal: [c], healed: [d] }",
         ),
+        (
+            "toxiproxy",
+            "toxiproxy: 'http://127.0.0.1:8474', proxy: redis, delay: 20ms, request: PING",
+        ),
+        (
+            "toxiproxy",
+            "toxiproxy: '${log.url}', proxy: redis, refuse: true",
+        ),
         ("nothing", "nothing: true"),
     ];
     for (word, text) in kinds {
@@ -88,6 +96,30 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     check(
         "link: api -> log, delay: 1ms, jitter: 5ms",
         "longer than the delay",
+    );
+    let toxiproxy = |rest: &str| format!("toxiproxy: 'http://127.0.0.1:8474', {rest}");
+    check(&toxiproxy("delay: 20ms, request: x"), "add `proxy`");
+    check(&toxiproxy("proxy: a, delay: 20ms"), "add `request`");
+    check(&toxiproxy("proxy: a, request: x"), "has no effect");
+    check(
+        &toxiproxy("proxy: a/b, refuse: true"),
+        "do not stand in a path",
+    );
+    check(
+        &toxiproxy("proxy: a, request: x, delay: 1500us"),
+        "write whole ones",
+    );
+    check(
+        "toxiproxy: '127.0.0.1:8474', proxy: a, refuse: true",
+        "write for instance `http://127.0.0.1:8474`",
+    );
+    check(
+        "toxiproxy: 'http://${secret.a}', proxy: a, refuse: true",
+        "holds a secret",
+    );
+    check(
+        "kill: api, delay: 20ms",
+        "`delay` belongs to `link`, `toxiproxy` faults",
     );
     check(
         "certificate: api, file: cert.pem, as: expired",
@@ -200,7 +232,7 @@ fn hosts_that_are_not_there_are_named() {
     check("power_off: db-a", "whose `disk` goes with it");
     check(
         "kill: api, direction: one_way",
-        "belongs to faults between hosts",
+        "`direction` belongs to `partition`",
     );
     check("link: api -> db, reset: true", "outside of the `network`");
     let none = load("{ power_off: db-a, at: 1s, for: 1s }").unwrap_err();

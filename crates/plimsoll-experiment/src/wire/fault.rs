@@ -19,6 +19,7 @@ use schemars::JsonSchema;
         { "required": ["certificate"] },
         { "required": ["clock"] },
         { "required": ["run"] },
+        { "required": ["toxiproxy"] },
         { "required": ["partition"] },
         { "required": ["blackhole"] },
         { "required": ["rst"] },
@@ -51,22 +52,22 @@ pub struct FaultWire {
     /// This link is slow, broken or silent: `a -> b`, where `a` refers to `b`.
     #[deserr(default)]
     pub link: Option<String>,
-    /// Of `link`: answers come so much later.
+    /// Of `link` and `toxiproxy`: answers come so much later.
     #[deserr(default)]
     pub delay: Option<DurationText>,
-    /// Of `link`: `delay` is longer or shorter by at most this, differently for each piece.
+    /// Of `link` and `toxiproxy`: `delay` is longer or shorter by at most this, differently for each piece.
     #[deserr(default)]
     pub jitter: Option<DurationText>,
-    /// Of `link`: most bytes a second, each way.
+    /// Of `link` and `toxiproxy`: most bytes a second, each way.
     #[deserr(default)]
     pub bandwidth: Option<BytesText>,
-    /// Of `link`: `true`: new connections are refused, and those that are there are reset.
+    /// Of `link` and `toxiproxy`: `true`: new connections are refused, and those that are there are reset.
     #[deserr(default)]
     pub refuse: Option<bool>,
-    /// Of `link`: `true`: connections are reset.
+    /// Of `link` and `toxiproxy`: `true`: connections are reset.
     #[deserr(default)]
     pub reset: Option<bool>,
-    /// Of `link`: `true`: nothing arrives any more, and nobody is told, as behind a broken network.
+    /// Of `link` and `toxiproxy`: `true`: nothing arrives any more, and nobody is told, as behind a broken network.
     #[deserr(default)]
     pub silence: Option<bool>,
     /// The certificate of this component is replaced by one that clients must not accept.
@@ -97,6 +98,15 @@ pub struct FaultWire {
     /// Commands of yours inject the fault and heal it.
     #[deserr(default)]
     pub run: Option<RunWire>,
+    /// A proxy of the Toxiproxy with this URL, which runs already, does to what passes it as a `link` does: `proxy`.
+    #[deserr(default)]
+    pub toxiproxy: Option<Text>,
+    /// Of `toxiproxy`: the name of the proxy.
+    #[deserr(default)]
+    pub proxy: Option<String>,
+    /// Of `toxiproxy`: bytes that its server answers, by which the effect is proved, such as `"PING\\r\\n"`.
+    #[deserr(default)]
+    pub request: Option<String>,
     /// Nothing passes between two sets of hosts of the `network`: of each side a host, `zone/NAME`, `client`, or `rest`, which is all others.
     #[deserr(default)]
     pub partition: Option<Vec<String>>,

@@ -13,6 +13,7 @@ mod nothing;
 mod packets;
 mod power_off;
 mod run;
+mod toxiproxy;
 
 use super::Step;
 use crate::error::LabError;
@@ -71,6 +72,7 @@ pub(super) fn of(fault: &Fault) -> Box<dyn Kind> {
         FaultKind::PowerOff(host) => Box::new(power_off::PowerOff::new(host)),
         FaultKind::DiskFull(component) => Box::new(disk_full::DiskFull::new(component)),
         FaultKind::Run(run) => Box::new(run::Commands::new(run)),
+        FaultKind::Toxiproxy(proxy) => Box::new(toxiproxy::Foreign::new(proxy)),
         FaultKind::Nothing => Box::new(nothing::Nothing),
     }
 }

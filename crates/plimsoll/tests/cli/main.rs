@@ -33,6 +33,7 @@ mod several_runs;
 mod steering;
 mod swap;
 mod tokens;
+mod toxiproxy;
 mod transports;
 mod unread;
 mod unreadable;

@@ -1,6 +1,7 @@
 //! `link`: the proxy in a link makes it slow, broken or silent. The proof is a connection of ours through the same listener and the same toxics,
 //! which the proxy leads to an echo of ours in the place of the server.
 
+use super::super::conversation::{Conversation, is_well, quickest, sees};
 use super::super::{Step, step};
 use super::Kind;
 use crate::topology::component::{Links, Topology};
@@ -11,23 +12,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::Instant;
 
-/// How long an answer of the echo may take where nothing is broken, beyond what was asked for.
-const PROMPTLY: Duration = Duration::from_millis(500);
-/// How long a link may take to be well again.
-const WELL_WITHIN: Duration = Duration::from_secs(10);
-const AGAIN_AFTER: Duration = Duration::from_millis(20);
-/// For how long nothing must arrive on a silent link.
-const SILENT_FOR: Duration = Duration::from_millis(200);
-/// How many answers must all be late.
-const ECHOES: u32 = 3;
+/// Bytes of a round trip.
+const LITTLE: &[u8] = &[b'x'; 64];
 /// For how many seconds' bytes of a limited bandwidth the proof waits.
 const LIMITED_FOR: f64 = 0.5;
 /// Most bytes that the proof sends.
 const MOST_BYTES: f64 = 4e6;
-/// A rate that is measured in so short a time is off by less than this.
-const RATE_ERROR: f64 = 0.25;
 
 pub(super) struct Broken {
     link: Link,
@@ -46,19 +38,18 @@ impl Kind for Broken {
         let (link, effect) = (self.link.clone(), self.effect.clone());
         step(async move {
             let links = links.map_err(|error| error.to_string())?;
-            let mut before = PROMPTLY;
-            for _ in 0..ECHOES {
-                // The quickest: a machine that stalls takes time for itself.
-                before = before.min(Probe::new(&links, &link).prompt().await?);
-            }
+            let echoed = Echoed {
+                links: &links,
+                link: &link,
+            };
+            let before = quickest(&echoed).await?;
             for toxic in toxics(&effect) {
                 links
                     .poison(&link, &toxic)
                     .await
                     .map_err(|error| error.to_string())?;
             }
-            let probe = Probe::new(&links, &link);
-            probe.sees(&effect, before).await
+            sees(&echoed, &effect, before).await
         })
     }
 
@@ -68,11 +59,11 @@ impl Kind for Broken {
         step(async move {
             let links = links.map_err(|error| error.to_string())?;
             links.cure(&link).await.map_err(|error| error.to_string())?;
-            let took = Probe::new(&links, &link).prompt().await?;
-            Ok(format!(
-                "bytes come back in {:.1} ms",
-                took.as_secs_f64() * 1e3
-            ))
+            is_well(&Echoed {
+                links: &links,
+                link: &link,
+            })
+            .await
         })
     }
 }
@@ -115,140 +106,50 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A client of ours of the proxy in a link.
-struct Probe<'a> {
+/// A client of ours of the proxy in a link, which leads it to an echo of ours in the place of the server.
+struct Echoed<'a> {
     links: &'a Links,
     link: &'a Link,
 }
 
-impl<'a> Probe<'a> {
-    fn new(links: &'a Links, link: &'a Link) -> Self {
-        Self { links, link }
+impl Conversation for Echoed<'_> {
+    fn request(&self) -> &[u8] {
+        LITTLE
     }
 
-    /// Time in which bytes come back where nothing is broken; looks again for a while, for machines stall.
-    async fn prompt(&self) -> Result<Duration, String> {
-        let deadline = Instant::now() + WELL_WITHIN;
-        loop {
-            let found = match timeout(PROMPTLY, self.echo(64)).await {
-                Ok(Ok(took)) => return Ok(took),
-                Ok(Err(why)) => why,
-                Err(_) => format!("bytes take longer than {} ms", PROMPTLY.as_millis()),
-            };
-            if Instant::now() > deadline {
-                return Err(found);
-            }
-            sleep(AGAIN_AFTER).await;
-        }
+    async fn connect(&self) -> io::Result<TcpStream> {
+        self.connect_to(None).await
     }
 
-    /// Proves that the effect is there, which was not `before`.
-    async fn sees(&self, effect: &Effect, before: Duration) -> Result<String, String> {
-        match effect {
-            Effect::Delay { delay, jitter } => self.is_late(*delay, *jitter, before).await,
-            Effect::Bandwidth(bytes) => self.is_limited(*bytes).await,
-            Effect::Silence => match timeout(SILENT_FOR, self.echo(64)).await {
-                Err(_) => Ok(format!(
-                    "bytes do not come back within {} ms",
-                    SILENT_FOR.as_millis()
-                )),
-                Ok(Ok(_)) => Err("bytes come back".to_owned()),
-                Ok(Err(why)) => Err(why),
-            },
-            Effect::Refuse => match self.connect().await {
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    Ok("connections are refused".to_owned())
-                }
-                Err(error) => Err(error.to_string()),
-                Ok(_) => Err("connections are accepted".to_owned()),
-            },
-            Effect::Reset => {
-                let mut client = self.connect().await.map_err(|error| error.to_string())?;
-                client
-                    .write_all(b"x")
-                    .await
-                    .map_err(|error| error.to_string())?;
-                match timeout(PROMPTLY, client.read(&mut [0; 1])).await {
-                    Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionReset => {
-                        Ok("connections are reset".to_owned())
-                    }
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Ok(Ok(_)) | Err(_) => Err("connections are not reset".to_owned()),
-                }
-            }
-        }
+    async fn round_trip(&self) -> Result<Duration, String> {
+        self.echo(LITTLE).await
     }
 
-    async fn is_late(
-        &self,
-        delay: Duration,
-        jitter: Duration,
-        before: Duration,
-    ) -> Result<String, String> {
-        let mut took = Vec::new();
-        for _ in 0..ECHOES {
-            took.push(self.echo(64).await?);
-        }
-        let ms = |time: &Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
-        let said: Vec<String> = took.iter().map(ms).collect();
-        let said = said.join(", ");
-        // The proxy draws in whole milliseconds.
-        let least =
-            (delay - jitter).saturating_sub(Duration::from_millis(u64::from(!jitter.is_zero())));
-        // Jitter may take all of a delay from one of them, and not from their sum.
-        let sum: Duration = took.iter().sum();
-        let is_late = jitter.is_zero() || sum > (before + delay / 4) * ECHOES;
-        match is_late
-            && took
-                .iter()
-                .all(|time| *time >= least && *time < delay + jitter + PROMPTLY)
-        {
-            true => Ok(format!("bytes come back after {said} ms")),
-            false => Err(format!(
-                "bytes come back after {said} ms, which is not {} ms",
-                ms(&delay)
-            )),
-        }
-    }
-
-    async fn is_limited(&self, limit: u64) -> Result<String, String> {
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-        let limit = limit as f64;
+    async fn transfer(&self, limit: f64) -> Result<(f64, Duration), String> {
         let bytes = (limit * LIMITED_FOR).min(MOST_BYTES);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "limited above"
         )]
-        let took = self.echo(bytes as usize).await?;
-        let rate = bytes / took.as_secs_f64();
-        let said = format!(
-            "{:.0} kB came back in {:.2} s",
-            bytes / 1e3,
-            took.as_secs_f64()
-        );
-        match rate <= limit * (1.0 + RATE_ERROR) {
-            true => Ok(said),
-            false => Err(format!(
-                "{said}, which is more than {:.0} kB/s",
-                limit / 1e3
-            )),
-        }
+        let sent = vec![b'x'; bytes as usize];
+        Ok((bytes, self.echo(&sent).await?))
     }
+}
 
-    /// Time from sending so many bytes until all of them have come back.
-    async fn echo(&self, bytes: usize) -> Result<Duration, String> {
+impl Echoed<'_> {
+    /// Time from sending these bytes until all of them have come back.
+    async fn echo(&self, sent: &[u8]) -> Result<Duration, String> {
         let said = |error: io::Error| error.to_string();
         let echo = TcpListener::bind("127.0.0.1:0").await.map_err(said)?;
         let to = echo.local_addr().map_err(said)?;
         let client = async {
             let mut client = self.connect_to(Some(to)).await?;
-            let sent = vec![b'x'; bytes];
-            let mut received = vec![0; bytes];
+            let mut received = vec![0; sent.len()];
             let begun = Instant::now();
             let (mut read, mut write) = client.split();
             let (written, read) =
-                tokio::join!(write.write_all(&sent), read.read_exact(&mut received));
+                tokio::join!(write.write_all(sent), read.read_exact(&mut received));
             written?;
             read?;
             Ok(begun.elapsed())
@@ -264,10 +165,6 @@ impl<'a> Probe<'a> {
             took = client => took.map_err(said),
             failed = server => Err(failed.err().map_or_else(String::new, said)),
         }
-    }
-
-    async fn connect(&self) -> io::Result<TcpStream> {
-        self.connect_to(None).await
     }
 
     /// A connection to the proxy in the link, which leads to the link's server or aside.

@@ -6,26 +6,21 @@ use super::{Topology, launch};
 use crate::error::LabError;
 use crate::topology::peers;
 use crate::topology::way::Way;
+use crate::toxiproxy::Api;
 use plimsoll_experiment::Link;
-use plimsoll_http::{Call, Limits, Url, call};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 /// The name of the process among components: no component of a file can have it.
 pub(super) const FAULT_PROXY: &str = "fault proxy";
 /// The listener of its API.
-pub(super) const API: &str = "api";
-/// How long it may take over an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-
+pub(super) const LISTENER: &str = "api";
 /// The fault proxy of a run, by its API.
 #[derive(Debug, Clone)]
 pub struct Links {
-    /// `http://host:port` of the API.
-    api: String,
+    api: Api,
     /// Links that are led through it, and where each listens; each is a proxy by its place.
     led: Vec<(Link, SocketAddr)>,
 }
@@ -44,7 +39,7 @@ impl Topology<'_> {
         };
         let started = start.begin().await?;
         let mut announced = started.announced.iter();
-        let api = announced.find(|(listener, _)| listener == API);
+        let api = announced.find(|(listener, _)| listener == LISTENER);
         let (_, api) =
             api.ok_or_else(|| LabError::Internal("the fault proxy announced no API".to_owned()))?;
         self.links = Some(Links::new(api));
@@ -98,7 +93,7 @@ impl Links {
     /// Those of a proxy whose API is at this address.
     pub(super) fn new(api: &Address) -> Self {
         Self {
-            api: format!("http://{api}"),
+            api: Api::at(&format!("http://{api}")),
             led: Vec::new(),
         }
     }
@@ -232,32 +227,8 @@ impl Links {
     }
 
     async fn ask(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, LabError> {
-        let failed =
-            |why: String| LabError::Internal(format!("the fault proxy, {method} {path}: {why}"));
-        let url = Url::parse(&format!("{}{path}", self.api)).map_err(failed)?;
-        let body = match body {
-            Value::Null => Vec::new(),
-            body => body.to_string().into_bytes(),
-        };
-        let asked = Call {
-            method,
-            url: &url,
-            fields: &[],
-            body: &body,
-            authorities: None,
-            patience: PATIENCE,
-            limits: Limits::default(),
-        };
-        let answer = call(&asked).await.map_err(failed)?;
-        let body = answer.body.unwrap_or_default();
-        match answer.status {
-            204 => Ok(Value::Null),
-            200..300 => serde_json::from_slice(&body).map_err(|error| failed(error.to_string())),
-            status => {
-                let said = String::from_utf8_lossy(&body).trim().to_owned();
-                Err(failed(format!("{status}: {said}")))
-            }
-        }
+        let answer = self.api.ask(method, path, body).await;
+        answer.map_err(|why| LabError::Internal(format!("the fault proxy, {why}")))
     }
 }
 

@@ -1,0 +1,208 @@
+//! `toxiproxy`: a proxy of a Toxiproxy that somebody else has started is slow, broken or silent. The proof is a client of ours at the proxy's
+//! own address, to whom its server has to answer.
+
+use super::super::conversation::{Conversation, is_well, quickest, sees};
+use super::super::{Step, step};
+use super::Kind;
+use crate::topology::component::Topology;
+use crate::toxiproxy::{Api, Change};
+use crate::undo::Undo;
+use plimsoll_experiment::{Effect, ForeignProxy};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+
+/// For how long nothing comes behind an answer that is whole.
+const QUIET: Duration = Duration::from_millis(500);
+/// Most bytes of an answer that are read.
+const MOST_BYTES: usize = 4_000_000;
+/// A limited bandwidth shows in an answer that takes at least so long.
+const SHOWS_IN_S: f64 = 0.1;
+
+pub(super) struct Foreign {
+    proxy: ForeignProxy,
+    /// What is done to it, once its API is known.
+    change: Option<Change>,
+    /// Whether it was begun.
+    is_begun: Rc<Cell<bool>>,
+}
+
+impl Foreign {
+    pub(super) fn new(proxy: ForeignProxy) -> Self {
+        Self {
+            proxy,
+            change: None,
+            is_begun: Rc::default(),
+        }
+    }
+}
+
+impl Kind for Foreign {
+    fn undo(&mut self, topology: &mut Topology<'_>) -> Result<Option<Undo>, String> {
+        let run = topology.run_id().to_owned();
+        let (values, addresses) = topology.values();
+        let api = values.resolve(&self.proxy.api, None, addresses);
+        let api = api.map_err(|error| error.to_string())?;
+        let change = Change {
+            api: Api::at(api.expose()),
+            proxy: self.proxy.proxy.clone(),
+            toxics: toxics(&self.proxy.effect, &run),
+        };
+        self.change = Some(change.clone());
+        Ok(Some(Undo::Proxy(change)))
+    }
+
+    fn inject(&mut self, _: &mut Topology<'_>) -> Step {
+        let (proxy, change) = (self.proxy.clone(), self.change.clone());
+        let is_begun = Rc::clone(&self.is_begun);
+        step(async move {
+            let change = change.ok_or("its API is not known")?;
+            let found = change.proxy().await?;
+            if found["enabled"] != true || found["toxics"] != json!([]) {
+                return Err("it is disabled or has toxics already".to_owned());
+            }
+            let client = Client::of(&found, &change, &proxy.request)?;
+            let before = match proxy.effect {
+                // Whether it answers or not is not asked.
+                Effect::Refuse => Duration::ZERO,
+                _ => quickest(&client).await?,
+            };
+            is_begun.set(true);
+            change.make().await?;
+            sees(&client, &proxy.effect, before).await
+        })
+    }
+
+    fn heal(&mut self, _: &mut Topology<'_>) -> Step {
+        let (proxy, change) = (self.proxy.clone(), self.change.clone());
+        let is_begun = self.is_begun.get();
+        step(async move {
+            let Some(change) = change.filter(|_| is_begun) else {
+                return Ok("it was not touched".to_owned());
+            };
+            change.take_back().await?;
+            let client = Client::of(&change.proxy().await?, &change, &proxy.request)?;
+            match proxy.request.is_empty() {
+                true => {
+                    let connected = client.connect().await;
+                    connected.map_err(|error| error.to_string())?;
+                    Ok("connections are accepted".to_owned())
+                }
+                false => is_well(&client).await,
+            }
+        })
+    }
+}
+
+/// An effect as toxics, with names that no other run has. Refusing connections takes none: the proxy is disabled.
+fn toxics(effect: &Effect, run: &str) -> Vec<Value> {
+    let (kind, attributes) = match effect {
+        Effect::Delay { delay, jitter } => (
+            "latency",
+            json!({ "latency": delay.as_millis(), "jitter": jitter.as_millis() }),
+        ),
+        Effect::Bandwidth(bytes) => ("bandwidth", json!({ "rate": bytes / 1000 })),
+        Effect::Reset => ("reset_peer", json!({ "timeout": 0 })),
+        // Nothing passes until it is removed, which closes the connections.
+        Effect::Silence => ("timeout", json!({ "timeout": 0 })),
+        Effect::Refuse => return Vec::new(),
+    };
+    let streams: &[&str] = match effect {
+        Effect::Delay { .. } => &["downstream"],
+        _ => &["upstream", "downstream"],
+    };
+    let toxic = |stream: &&str| {
+        let name = format!("plimsoll-{run}-{stream}");
+        json!({ "name": name, "type": kind, "stream": stream, "attributes": attributes })
+    };
+    streams.iter().map(toxic).collect()
+}
+
+/// A client of ours of the proxy.
+struct Client {
+    host: String,
+    port: u16,
+    request: Vec<u8>,
+}
+
+impl Client {
+    /// One of a proxy that is like this: at its address, or, where it listens at all of its host's, at the host of its API.
+    fn of(proxy: &Value, change: &Change, request: &str) -> Result<Self, String> {
+        let listen = proxy["listen"].as_str().unwrap_or_default();
+        let nowhere = || format!("it listens nowhere: {listen}");
+        let (host, port) = listen.rsplit_once(':').ok_or_else(nowhere)?;
+        let everywhere = listen
+            .parse()
+            .is_ok_and(|address: SocketAddr| address.ip().is_unspecified());
+        Ok(Self {
+            host: match everywhere || host.is_empty() {
+                true => change.api.host()?,
+                false => host.trim_matches(['[', ']']).to_owned(),
+            },
+            port: port.parse().map_err(|_| nowhere())?,
+            request: request.into(),
+        })
+    }
+
+    /// Sends the request, and gives the moment.
+    async fn ask(&self) -> io::Result<(TcpStream, Instant)> {
+        let mut stream = self.connect().await?;
+        let begun = Instant::now();
+        stream.write_all(&self.request).await?;
+        Ok((stream, begun))
+    }
+}
+
+impl Conversation for Client {
+    fn request(&self) -> &[u8] {
+        &self.request
+    }
+
+    async fn connect(&self) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    async fn round_trip(&self) -> Result<Duration, String> {
+        let asked = async {
+            let (mut stream, begun) = self.ask().await?;
+            match stream.read(&mut [0; 1]).await? {
+                0 => Err(io::Error::other("its server does not answer `request`")),
+                _ => Ok(begun.elapsed()),
+            }
+        };
+        asked.await.map_err(|error: io::Error| error.to_string())
+    }
+
+    async fn transfer(&self, limit: f64) -> Result<(f64, Duration), String> {
+        let said = |error: io::Error| error.to_string();
+        let (mut stream, begun) = self.ask().await.map_err(said)?;
+        let (mut bytes, mut took) = (0, Duration::ZERO);
+        let mut piece = vec![0; 64 * 1024];
+        while bytes < MOST_BYTES
+            && let Ok(read) = timeout(QUIET, stream.read(&mut piece)).await
+        {
+            match read.map_err(said)? {
+                0 => break,
+                more => bytes += more,
+            }
+            took = begun.elapsed();
+        }
+        #[expect(clippy::cast_precision_loss, reason = "limited above")]
+        let bytes = bytes as f64;
+        match bytes >= limit * SHOWS_IN_S {
+            true => Ok((bytes, took)),
+            false => Err(format!(
+                "the answer has {bytes} bytes, too few to show a rate: write a `request` with an answer of {:.0} bytes or more",
+                limit * SHOWS_IN_S
+            )),
+        }
+    }
+}
