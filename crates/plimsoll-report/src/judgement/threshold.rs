@@ -236,7 +236,7 @@ fn ends(reading: Reading) -> (Option<f64>, Option<f64>) {
 }
 
 /// Why a percentile that looks as if it lay below its limit is not known to: what follows, and the reason. Of one that is to lie above,
-/// only whether there are enough times.
+/// only whether it has an interval at all.
 fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
     let name = percentile_label(of.share);
     if matches!(bound, Bound::Below(_)) && of.without_answer > 1.0 - of.share {
@@ -258,6 +258,10 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
         #[expect(clippy::cast_precision_loss, reason = "counts for people")]
         let [count, needed] = [of.count, needed].map(|n| format_number(n as f64));
         let why = format!("n = {count} is too small: at least {needed} for the {name}");
+        return Some((VerdictResult::Inconclusive, why));
+    }
+    if of.low.is_none() && of.high.is_none() {
+        let why = format!("n = {} is too small for an interval", of.count);
         return Some((VerdictResult::Inconclusive, why));
     }
     if of.high.is_none() && matches!(bound, Bound::Below(_)) {
@@ -336,6 +340,26 @@ mod tests {
         check(above, at(1.6, 1.1, 2.2), (Passed, text));
         let text = "gateway added.p99 is 600 µs (400 µs to 1.00 ms), not above 1.00 ms";
         check(above, at(0.6, 0.4, 1.0), (Failed, text));
+    }
+
+    #[test]
+    fn without_an_interval_nothing_is_decided() {
+        let reading = Reading {
+            value: Some(0.6 * MS),
+            interval: None,
+            percentile: Some(Percentile {
+                share: 0.5,
+                count: 5,
+                cut_short: 0,
+                is_at_least: false,
+                low: None,
+                high: None,
+                without_answer: 0.0,
+            }),
+        };
+        let text = "gateway added.p99 is 600 µs, and not known to be below 1.00 ms: n = 5 is too small for an interval";
+        let (below, sound) = (Bound::Below(MS), Standing::Sound);
+        check(below, reading, sound, (Inconclusive, text));
     }
 
     #[test]

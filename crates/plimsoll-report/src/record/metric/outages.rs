@@ -10,7 +10,7 @@ pub(super) fn percentile(fault: &FaultOutages, figure: &str) -> Option<Percentil
     let cut_short = fault.failed_failovers.count + u64::from(fault.ended_by_heal);
     let outage = &fault.outage;
     let (share, low, high) = match figure {
-        "p50" if cut_short > 0 => {
+        "p50" => {
             let p50 = outage.p50?;
             (0.5, p50.low, p50.high)
         }
