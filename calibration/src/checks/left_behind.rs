@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::bench::{Bench, Error, Repetition};
 use crate::child::Child;
 use crate::left_over::{State, processes};
-use crate::target::fragile;
+use crate::target::{caller, fragile};
 use crate::{clock, interrupt, process};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_testbed::authority::Authority;
@@ -35,6 +35,31 @@ const HEALING: Duration = Duration::from_secs(30);
 enum Killed {
     Lab,
     LabAndWarden,
+}
+
+/// Where components run: with or without hosts of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Loopback,
+    Hosts,
+}
+
+impl Layout {
+    /// The layout of this run: each in turn.
+    fn of(number: u64) -> Self {
+        match number.is_multiple_of(2) {
+            true => Self::Hosts,
+            false => Self::Loopback,
+        }
+    }
+
+    /// Words that a run of it has among what it changes of the machine.
+    fn makes(self) -> &'static [&'static str] {
+        match self {
+            Self::Loopback => &["group "],
+            Self::Hosts => &["group ", "namespace "],
+        }
+    }
 }
 
 /// Findings of one killed run.
@@ -127,7 +152,8 @@ fn once(bench: &Bench, killed: Killed, number: u64) -> Result<Found, Error> {
     for directory in [&place, &temporary] {
         fs::create_dir(directory).map_err(Error::when("a scratch directory"))?;
     }
-    prepare(&place)?;
+    let layout = Layout::of(number);
+    prepare(&place, layout)?;
     let output = home.join("run");
     let before = State::now(&place);
     let mut lab = start(bench, &home)?;
@@ -140,7 +166,8 @@ fn once(bench: &Bench, killed: Killed, number: u64) -> Result<Found, Error> {
     let marker = home.display().to_string();
     let state = State::now(&place).since(&before);
     let was_open = state.iter().any(|one| one.starts_with("file "));
-    let is_seen = processes(&marker).len() > 1 && state.iter().any(|one| one.starts_with("group "));
+    let is_made = |kind: &&str| state.iter().any(|one| one.starts_with(*kind));
+    let is_seen = processes(&marker).len() > 1 && layout.makes().iter().all(is_made);
     if was_open && !is_seen {
         let seen = state.join(", ");
         return Err(Error::Measured(format!(
@@ -183,48 +210,107 @@ fn until_gone(look: impl Fn() -> Vec<String>) -> Result<Vec<String>, Error> {
     }
 }
 
-/// The experiment and what it needs: a frozen component, limits, a clock, a link, a certificate, and a command of the user's.
-fn prepare(place: &Path) -> Result<(), Error> {
+/// The experiment and what it needs.
+fn prepare(place: &Path, layout: Layout) -> Result<(), Error> {
     Authority::equip(place, &["localhost", "127.0.0.1"])?;
-    fs::write(place.join("experiment.yaml"), experiment().to_string())
+    let experiment = match layout {
+        Layout::Loopback => on_loopback()?,
+        Layout::Hosts => on_hosts(),
+    };
+    fs::write(place.join("experiment.yaml"), experiment.to_string())
         .map_err(Error::when("writing an experiment"))
 }
 
-fn experiment() -> Value {
-    let server = |words: &[&str]| fragile::component(words.iter().map(|word| (*word).to_owned()));
-    let mut held = server(&["busy"]);
-    held["ready"] = json!({ "http": "/" });
+/// A server of HTTP, with these words.
+fn server(words: &[&str]) -> Value {
+    let mut server = fragile::component(words.iter().map(|word| (*word).to_owned()));
+    server["ready"] = json!({ "http": "/" });
+    server
+}
+
+/// A command of the user's that leaves a file until it is healed.
+fn theirs() -> Value {
+    json!({
+        "run": {
+            "inject": ["touch", "broken"], "verify": ["test", "-e", "broken"],
+            "heal": ["rm", "-f", "broken"], "healed": ["test", "!", "-e", "broken"],
+        },
+        "at": "1s", "for": "50s",
+    })
+}
+
+/// The parts that both have in common, with a load on the mock `frozen`.
+fn experiment(components: Value, faults: Value) -> Value {
     json!({
         "version": 1,
         "name": "left-behind",
-        "components": {
-            "frozen": { "mock": { "shards": 1 } },
-            "held": held,
-            "secure": server(&["tls", "server.pem", "server.key"]),
-        },
+        "components": components,
         "scenario": [{ "get": "/json/valid" }],
         "load": { "rate": "20/s", "connections": 100, "timeout": "1s", "duration": "60s", "target": "frozen" },
-        "faults": {
-            "pause": { "freeze": "frozen", "at": "0s", "for": "50s" },
-            "starved": { "cpu": "held", "cores": 0.02, "at": "0s", "for": "1s" },
-            "ahead": { "clock": "held", "by": "1h", "at": "3s", "for": "50s" },
-            "cert": {
-                "certificate": "secure", "file": "server.pem", "as": "expired", "authority": "ca.pem",
-                "authority_key": "ca.key", "reload": "HUP", "at": "100ms", "for": "2s",
-            },
-            "again": {
-                "certificate": "secure", "file": "server.pem", "as": "wrong_name", "authority": "ca.pem",
-                "authority_key": "ca.key", "reload": "HUP", "at": "3s", "for": "50s",
-            },
-            "theirs": {
-                "run": {
-                    "inject": ["touch", "broken"], "verify": ["test", "-e", "broken"],
-                    "heal": ["rm", "-f", "broken"], "healed": ["test", "!", "-e", "broken"],
-                },
-                "at": "1s", "for": "50s",
-            },
-        },
+        "faults": faults,
     })
+}
+
+/// Whatever needs no hosts: a death, a frozen component, limits, a clock, a link, a certificate, and a command.
+fn on_loopback() -> Result<Value, Error> {
+    let secure = ["tls", "server.pem", "server.key"].map(str::to_owned);
+    let calls = [
+        "--work-ms=0",
+        "--seed=1",
+        "--call",
+        "${gone.host}:${gone.port}/",
+    ];
+    let components = json!({
+        "frozen": { "mock": { "shards": 1 } },
+        "gone": server(&[]),
+        "edge": caller::component(&calls.map(str::to_owned))?,
+        "held": server(&["busy"]),
+        "hungry": server(&["hungry"]),
+        "secure": fragile::component(secure),
+    });
+    let certificate = |flaw: &str, at: &str, lasts: &str| {
+        json!({
+            "certificate": "secure", "file": "server.pem", "as": flaw, "authority": "ca.pem",
+            "authority_key": "ca.key", "reload": "HUP", "at": at, "for": lasts,
+        })
+    };
+    let faults = json!({
+        "pause": { "freeze": "frozen", "at": "0s", "for": "50s" },
+        "starved": { "cpu": "held", "cores": 0.02, "at": "0s", "for": "1s" },
+        "ahead": { "clock": "held", "by": "1h", "at": "3s", "for": "50s" },
+        "cert": certificate("expired", "100ms", "2s"),
+        "again": certificate("wrong_name", "3s", "50s"),
+        "crash": { "kill": "gone", "at": "500ms", "for": "1s" },
+        "hushed": { "link": "edge -> gone", "silence": true, "at": "3s", "for": "50s" },
+        "starving": { "memory": "hungry", "limit": "64MiB", "at": "2s", "for": "50s" },
+        "theirs": theirs(),
+    });
+    Ok(experiment(components, faults))
+}
+
+/// Whatever needs hosts: rules, a lying name server, a host without power, and a full disk.
+fn on_hosts() -> Value {
+    let mut full = server(&["on", "${self.host}"]);
+    (full["host"], full["disk"]) = ("two".into(), "1MiB".into());
+    let mut dark = server(&["on", "${self.host}"]);
+    dark["host"] = "three".into();
+    let components = json!({
+        "frozen": { "mock": { "shards": 1 }, "host": "one" },
+        "full": full,
+        "dark": dark,
+    });
+    let faults = json!({
+        "pause": { "freeze": "frozen", "at": "0s", "for": "50s" },
+        "full": { "disk_full": "full", "at": "0s", "for": "50s" },
+        "cut": { "partition": ["client", "two"], "at": "200ms", "for": "1s" },
+        "lossy": { "loss": ["one", "two"], "share": "20%", "at": "3s", "for": "50s" },
+        "lied": { "dns": "one", "name": "two", "answer": "nxdomain", "at": "500ms", "for": "50s" },
+        "power": { "power_off": "three", "at": "1s", "for": "1s" },
+        "theirs": theirs(),
+    });
+    let mut experiment = experiment(components, faults);
+    experiment["network"] = json!({ "zones": { "a": ["one"], "b": ["two", "three"] } });
+    experiment
 }
 
 fn start(bench: &Bench, home: &Path) -> Result<Child, Error> {
