@@ -3,9 +3,10 @@
 use crate::outcome_class::OutcomeClass;
 use crate::reason::Reason;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One exchange that ended by itself: its times in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SingleExchange {
     /// From the start of the load to its intended start.
@@ -14,6 +15,9 @@ pub struct SingleExchange {
     /// From its intended start to its end.
     #[serde(rename = "took_us")]
     pub response_us: u64,
+    /// From its intended start to its release: what the generator itself is late by.
+    #[serde(default)]
+    pub late_us: u64,
     /// How it ended.
     pub class: OutcomeClass,
     /// The status of its answer, where there was one.
@@ -25,13 +29,25 @@ pub struct SingleExchange {
     /// The step, by its place in the plan.
     #[serde(default, skip_serializing_if = "is_first")]
     pub step: u32,
+    /// Whatever its step takes out of answers, by its names, as far as it was found: at most [`Self::VALUE_BYTES`] of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extracted: BTreeMap<String, String>,
 }
 
 impl SingleExchange {
+    /// Most bytes of a value that was taken out of an answer; the rest is cut off.
+    pub const VALUE_BYTES: usize = 100;
+
     /// Seconds from the start of the load to its intended start.
     #[must_use]
     pub fn intended_s(&self) -> f64 {
         seconds(self.intended_us)
+    }
+
+    /// Seconds from its intended start to its release.
+    #[must_use]
+    pub fn late_s(&self) -> f64 {
+        seconds(self.late_us)
     }
 
     /// Seconds from its intended start to its end.

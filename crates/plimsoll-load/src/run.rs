@@ -14,7 +14,6 @@ use crate::results::watchdog::{Pulse, Watchdog, Watched, pulse};
 use crate::scenario::{Feeder, Program};
 use crate::security::Security;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_base::single_exchange::SingleExchange;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_name;
 use std::cell::RefCell;
@@ -78,6 +77,11 @@ pub fn run(
     if !plan.singly {
         return conclude(carry_out(plan, &stop, emit, None), emit);
     }
+    let names = plan.steps.iter().map(|step| {
+        let extracted = step.extract.iter();
+        extracted.map(|extract| extract.name.clone()).collect()
+    });
+    let names: Vec<Vec<String>> = names.collect();
     let shared = RefCell::new(&mut *emit);
     let mut left_out = 0;
     let result = carry_out(
@@ -86,9 +90,7 @@ pub fn run(
         &mut |message| shared.borrow_mut()(message),
         Some(&mut |exchanges: &Exchanges| {
             left_out += exchanges.left_out;
-            let list = exchanges.list.iter().map(SingleExchange::from);
-            let list = list.chain(exchanges.cut_off.iter().copied());
-            shared.borrow_mut()(Message::Exchanges(list.collect()));
+            shared.borrow_mut()(Message::Exchanges(exchanges.singly(&names)));
         }),
     );
     let result = match left_out {

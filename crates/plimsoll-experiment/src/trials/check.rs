@@ -15,6 +15,10 @@ use crate::method::availability::{Availability, FEWEST_TRIALS, Row};
 const MOST_PER_S: f64 = 5_000.0;
 /// Most arrivals of a trial.
 const MOST_ARRIVALS: f64 = 2_000_000.0;
+/// Most where the record also has what steps take out of answers.
+const MOST_WITH_EXTRACTS: f64 = 200_000.0;
+/// Most values of a step's answer in the record.
+const MOST_EXTRACTS: usize = 20;
 /// Fewer arrivals than these could come by chance between two that fail.
 const FEWEST_TO_SETTLE: f64 = 5.0;
 /// Two arrivals may lie so many slots apart.
@@ -56,6 +60,12 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
         if arm.steps.iter().any(|step| step.exchange.follow.is_some()) {
             let message = format!(
                 "{name}: follows redirects, so an arrival would be several exchanges: leave `redirects` out"
+            );
+            loader.refuse(at, message);
+        }
+        if (arm.steps.iter()).any(|step| step.exchange.extract.len() > MOST_EXTRACTS) {
+            let message = format!(
+                "{name}: takes more than {MOST_EXTRACTS} values out of an answer, all of which would be recorded: write fewer in `extract`"
             );
             loader.refuse(at, message);
         }
@@ -156,6 +166,11 @@ fn refuse_times(
     arm: &Arm,
 ) {
     let Some(rate) = arm.rate() else { return };
+    let mut steps = arm.steps.iter();
+    let most = match steps.any(|step| !step.exchange.extract.is_empty()) {
+        true => MOST_WITH_EXTRACTS,
+        false => MOST_ARRIVALS,
+    };
     let at = Pointer::root().key("method").key("availability");
     let fewest = [
         ("settle", availability.settle, FEWEST_TO_SETTLE),
@@ -179,9 +194,9 @@ fn refuse_times(
         }
         let longest = availability.longest(fault.lasts, arm, components);
         let longest = (longest + arm.settings.warmup).as_secs_f64();
-        if rate * longest > MOST_ARRIVALS {
+        if rate * longest > most {
             let message = format!(
-                "makes a trial of up to {}, with more than {MOST_ARRIVALS} arrivals at {rate}/s: write less, a shorter `abort`, or a lower rate",
+                "makes a trial of up to {}, with more than {most} arrivals at {rate}/s: write less, a shorter `abort`, or a lower rate",
                 format_seconds(longest)
             );
             loader.refuse(&at, message);

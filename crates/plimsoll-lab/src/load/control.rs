@@ -147,16 +147,19 @@ fn figures(exchanges: Vec<SingleExchange>, began: f64, (from, to): (f64, f64)) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn silence_and_failures_within_the_window_are_told() {
         let one = |at_ms: u64, class| SingleExchange {
             intended_us: at_ms * 1_000,
             response_us: 1_000,
+            late_us: 0,
             class,
             status: None,
             reason: None,
             step: 0,
+            extracted: BTreeMap::new(),
         };
         let exchanges = vec![
             one(0, OutcomeClass::Reset),

@@ -48,6 +48,8 @@ struct Begun<'a> {
     step: Option<usize>,
     /// When it should have begun.
     intended: Nanos,
+    /// When it did.
+    released: Nanos,
     concluded: bool,
 }
 
@@ -59,7 +61,10 @@ impl Drop for Begun<'_> {
         let response = self.shard_state.clock.now().saturating_sub(self.intended);
         let mut recorder = self.shard_state.recorder();
         match self.step {
-            Some(step) => recorder.aborted(self.side, step, (self.intended, response)),
+            Some(step) => {
+                let late = self.released.saturating_sub(self.intended);
+                recorder.aborted(self.side, step, (self.intended, late, response));
+            }
             None => recorder.iterated(self.side, None),
         }
     }
@@ -157,6 +162,7 @@ impl User {
             side,
             step: None,
             intended: job.intended,
+            released: now,
             concluded: false,
         };
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
@@ -268,6 +274,7 @@ impl User {
             side,
             step: Some(index),
             intended,
+            released: now,
             concluded: false,
         };
         let until = now + step.timeout;
@@ -303,6 +310,7 @@ impl User {
             followed: looked.hop.is_some(),
             check: looked.passed,
             intended,
+            late: begun.released.saturating_sub(intended),
             response,
             connect,
             service: sent_at.map(|sent| end.saturating_sub(sent)),
@@ -409,7 +417,9 @@ impl User {
             redirects,
             &mut self.results,
         );
-        shard_state.record(now).checked(side, index, &self.results);
+        let mut recorder = shard_state.record(now);
+        recorder.checked(side, index, &self.results);
+        recorder.extracted(compiled.judge.extracted(&self.memory));
         Looked {
             passed: judged.passed,
             then: if judged.complete {

@@ -230,6 +230,7 @@ mod tests {
             followed: false,
             check: None,
             intended: at,
+            late: 0,
             response: took,
             connect: None,
             service: Some(took),

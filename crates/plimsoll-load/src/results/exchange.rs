@@ -6,6 +6,7 @@
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::single_exchange::SingleExchange;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The most exchanges of one shard that are handed over singly per second; the rest are only counted, in
@@ -29,6 +30,8 @@ pub struct Exchange {
     pub class: OutcomeClass,
     /// Whether it was answered by a redirect that is followed: then the next exchange of the same user is where that leads.
     pub followed: bool,
+    /// From its intended start to its release.
+    pub late: Duration,
     /// From its intended start to its end.
     pub response: Duration,
     /// Time of establishing a connection; `None` when there was one already.
@@ -52,12 +55,23 @@ impl From<&Exchange> for SingleExchange {
         Self {
             intended_us: micros(exchange.intended),
             response_us: micros(exchange.response),
+            late_us: micros(exchange.late),
             class: exchange.class,
             status,
             reason,
             step: u32::try_from(exchange.step).unwrap_or(u32::MAX),
+            extracted: BTreeMap::new(),
         }
     }
+}
+
+/// Values that a step took out of the answer of one exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// The exchange, by its place in [`Exchanges::list`].
+    pub place: usize,
+    /// A value for each [`Step::extract`](crate::plan::Step::extract), where it was found: at most [`SingleExchange::VALUE_BYTES`] of it.
+    pub values: Vec<Option<String>>,
 }
 
 /// The exchanges of one shard that ended in one second, in the order in which they ended.
@@ -67,35 +81,57 @@ pub struct Exchanges {
     pub list: Vec<Exchange>,
     /// How many ended beyond those.
     pub left_out: u64,
+    /// Values taken out of their answers, in the same order.
+    pub extracted: Vec<Extracted>,
     /// Those that we ended ourselves, because the load was over: at most one for each virtual user.
     pub cut_off: Vec<SingleExchange>,
 }
 
 impl Exchanges {
-    /// Takes one, or counts that it had to be left out.
-    pub(crate) fn push(&mut self, exchange: Exchange) {
+    /// Takes one with what was taken out of its answer, or counts that it had to be left out.
+    pub(crate) fn push(&mut self, exchange: Exchange, values: Vec<Option<String>>) {
         if self.list.len() < SINGLE_PER_SECOND {
+            if !values.is_empty() {
+                let place = self.list.len();
+                self.extracted.push(Extracted { place, values });
+            }
             self.list.push(exchange);
         } else {
             self.left_out += 1;
         }
     }
 
-    /// Takes one that we ended, so long after its intended start; both times in nanoseconds.
-    pub(crate) fn cut_off(&mut self, step: usize, intended: u64, response: u64) {
+    /// Takes one that we ended, so long after its intended start; times in nanoseconds.
+    pub(crate) fn cut_off(&mut self, step: usize, intended: u64, late: u64, response: u64) {
         self.cut_off.push(SingleExchange {
             intended_us: intended / 1_000,
             response_us: response / 1_000,
+            late_us: late / 1_000,
             class: OutcomeClass::Aborted,
             status: None,
             reason: None,
             step: u32::try_from(step).unwrap_or(u32::MAX),
+            extracted: BTreeMap::new(),
         });
+    }
+
+    /// Each by itself: `names` has for each step those of its extractions.
+    pub(crate) fn singly(&self, names: &[Vec<String>]) -> Vec<SingleExchange> {
+        let list = self.list.iter().map(SingleExchange::from);
+        let mut all: Vec<SingleExchange> = list.collect();
+        for Extracted { place, values } in &self.extracted {
+            let named = names[self.list[*place].step].iter().zip(values);
+            let found = named.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            all[*place].extracted = found.collect();
+        }
+        all.extend_from_slice(&self.cut_off);
+        all
     }
 
     /// Forgets them and keeps their memory.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
+        self.extracted.clear();
         self.left_out = 0;
         self.cut_off.clear();
     }

@@ -53,6 +53,8 @@ pub(crate) struct Ended {
     pub(crate) check: Option<bool>,
     /// Since the start of the load.
     pub(crate) intended: Nanos,
+    /// From there to its release.
+    pub(crate) late: Nanos,
     pub(crate) response: Nanos,
     /// `None` when there was a connection already, or none could be made.
     pub(crate) connect: Option<Nanos>,
@@ -74,6 +76,7 @@ impl Ended {
             outcome: self.outcome,
             class,
             followed: self.followed,
+            late: Duration::from_nanos(self.late),
             response: Duration::from_nanos(self.response),
             connect: self.connect.map(Duration::from_nanos),
             service: self.service.map(Duration::from_nanos),
@@ -116,6 +119,8 @@ pub(crate) struct Recorder {
     lost: Option<Lost>,
     /// Whether each exchange is kept by itself, too.
     singly: bool,
+    /// What was taken out of the answer of the exchange that ends next.
+    extracted: Vec<Option<String>>,
 }
 
 impl Recorder {
@@ -143,6 +148,7 @@ impl Recorder {
             emptied,
             lost: None,
             singly: false,
+            extracted: Vec::new(),
         }
     }
 
@@ -348,7 +354,8 @@ impl Recorder {
             series.record_parts(first, service);
         }
         if self.singly {
-            self.live.exchanges.push(ended.singly(class));
+            let extracted = std::mem::take(&mut self.extracted);
+            self.live.exchanges.push(ended.singly(class), extracted);
         }
         class
     }
@@ -378,19 +385,26 @@ impl Recorder {
         }
     }
 
-    /// An exchange was ended by us: its intended start, and how long after it.
+    /// Keeps what was taken out of the answer of the exchange that ends next, if exchanges are handed over by themselves.
+    pub(crate) fn extracted(&mut self, values: impl Iterator<Item = Option<String>>) {
+        if self.singly {
+            self.extracted.extend(values);
+        }
+    }
+
+    /// An exchange was ended by us: its intended start, and how long after that it was released and ended.
     pub(crate) fn aborted(
         &mut self,
         side: Side,
         step: usize,
-        (intended, response): (Nanos, Nanos),
+        (intended, late, response): (Nanos, Nanos, Nanos),
     ) {
         self.gauges[side as usize].exchanges[step] -= 1;
         self.live(side).steps[step]
             .class(OutcomeClass::Aborted)
             .record(response, None);
         if self.singly {
-            self.live.exchanges.cut_off(step, intended, response);
+            self.live.exchanges.cut_off(step, intended, late, response);
         }
     }
 

@@ -11,6 +11,7 @@ use super::path::{JsonPath, as_text};
 use super::value::{Names, Value, ValuePlace};
 use crate::clock::{Nanos, nanos};
 use crate::plan::{Match, Predicate, Step, StepPlace};
+use plimsoll_base::single_exchange::SingleExchange;
 use regex::bytes::Regex;
 use std::ops::RangeInclusive;
 
@@ -95,6 +96,19 @@ impl Judge {
     /// Whether the body must be kept.
     pub(crate) fn needs_body(&self) -> bool {
         self.needs_body
+    }
+
+    /// The beginnings of what the last answer was asked for, where it was there, in the order of [`Step::extract`].
+    pub(crate) fn extracted<'a>(
+        &'a self,
+        memory: &'a Memory,
+    ) -> impl Iterator<Item = Option<String>> + 'a {
+        let extractions = self.extractions.iter();
+        extractions.map(|extraction| {
+            let value = extraction.value(memory)?;
+            let beginning = &value[..value.len().min(SingleExchange::VALUE_BYTES)];
+            Some(String::from_utf8_lossy(beginning).into_owned())
+        })
     }
 
     /// Whether the status is permitted; `None` where nothing is said about it.

@@ -82,6 +82,11 @@ impl Extraction {
         self.put(found, memory)
     }
 
+    /// What was found last in this iteration, if anything was.
+    pub(super) fn value<'a>(&self, memory: &'a Memory) -> Option<&'a [u8]> {
+        memory.is_set(self.slot).then(|| memory.slot(self.slot))
+    }
+
     fn put(&self, found: Option<&[u8]>, memory: &mut Memory) -> bool {
         match found.or(self.default.as_deref()) {
             Some(value) => {

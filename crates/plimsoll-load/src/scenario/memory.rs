@@ -151,6 +151,11 @@ impl Memory {
         if slot.is_set { &slot.value } else { &[] }
     }
 
+    /// Whether something was put into a slot in this iteration.
+    pub(super) fn is_set(&self, slot: usize) -> bool {
+        self.slots[slot].is_set
+    }
+
     /// Puts a value into a slot.
     pub(super) fn set(&mut self, slot: usize, value: &[u8]) {
         let slot = &mut self.slots[slot];

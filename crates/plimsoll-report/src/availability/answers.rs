@@ -19,6 +19,8 @@ pub(super) enum Quality {
 pub(super) struct Answer {
     /// Its intended start.
     pub(super) at: f64,
+    /// Its release, at which it met its target.
+    pub(super) released: f64,
     /// When it was over for its caller: when it ended, or at its deadline.
     pub(super) end: f64,
     /// From its intended start to its end.
@@ -53,6 +55,7 @@ fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<
     };
     Some(Answer {
         at,
+        released: at + exchange.late_s(),
         end: at + response.min(settings.deadline_s),
         response,
         quality,

@@ -52,15 +52,34 @@ impl Burst {
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The length of its outage. Without a good answer in between it is taken for a total one, which the good answers around it bound.
+    /// The length of its outage, as intended starts and releases both allow: callers count by the first, and what was gone met the second.
     fn length(&self, answers: &[Answer], ended: f64) -> (f64, Length) {
-        let low = answers[self.last()].at - answers[self.first()].at;
-        let before = answers[..self.first()].last().map_or(0.0, |one| one.at);
-        let after = answers.get(self.last() + 1).map_or(ended, |one| one.at);
-        let total = (after - before).max(low);
+        let (low, length) = self.length_by(answers, ended, |one| one.at);
+        let (low_released, released) = self.length_by(answers, ended, |one| one.released);
+        let length = Length {
+            high: length.high.max(released.high),
+            ..length
+        };
+        (low.min(low_released), length)
+    }
+
+    /// That by these moments. Without a good answer in between it is taken for a total one, which the good answers around it bound.
+    fn length_by(
+        &self,
+        answers: &[Answer],
+        ended: f64,
+        moment: impl Fn(&Answer) -> f64,
+    ) -> (f64, Length) {
+        let low = (moment(&answers[self.last()]) - moment(&answers[self.first()])).max(0.0);
         if self.is_partial() {
-            return (low, slice::length(&self.starts(answers)));
+            let starts = self.failures.iter().map(|place| moment(&answers[*place]));
+            let mut starts: Vec<f64> = starts.collect();
+            starts.sort_by(f64::total_cmp);
+            return (low, slice::length(&starts));
         }
+        let before = answers[..self.first()].last().map_or(0.0, &moment);
+        let after = answers.get(self.last() + 1).map_or(ended, &moment);
+        let total = (after - before).max(low);
         let length = Length {
             estimate: low.midpoint(total),
             high: total,
@@ -73,31 +92,22 @@ impl Burst {
         let (low, length) = self.length(answers, ended);
         answers[self.last()].at + (length.high - low) / 2.0
     }
-
-    fn starts(&self, answers: &[Answer]) -> Vec<f64> {
-        self.failures
-            .iter()
-            .map(|place| answers[*place].at)
-            .collect()
-    }
 }
 
-/// Bursts as one outage of a trial: lengths and losses add up. Arrivals were released up to `lag_s` after their intended starts, by which either
-/// end may lie elsewhere than these say.
+/// Bursts as one outage of a trial: lengths and losses add up.
 pub(super) fn outage(
     settings: &AvailabilitySettings,
     bursts: &[&Burst],
     answers: &[Answer],
     (injected, ended): (f64, f64),
-    lag_s: f64,
 ) -> TrialOutage {
     let mut outage = TrialOutage::default();
     for burst in bursts {
         outage.is_unmeasured = bursts.len() == 1 && burst.failures.len() < FEWEST;
         let (low, length) = burst.length(answers, ended);
-        outage.low_s += (low - lag_s).max(0.0);
+        outage.low_s += low;
         outage.estimate_s += length.estimate;
-        outage.high_s += length.high + lag_s;
+        outage.high_s += length.high;
         outage.failed += burst.failures.len() as u64;
         outage.bursts += 1;
         outage.first_s = outage

@@ -39,8 +39,7 @@ pub fn read_trial(
     };
     let (fault, heal) = (of(Owner::Fault), of(Owner::Heal));
     let ends = (trial.injected, trial.ended);
-    let lag_s = trial.pacing_lag_p999_s;
-    let fault_outage = outage(settings, &fault, &answers, ends, lag_s);
+    let fault_outage = outage(settings, &fault, &answers, ends);
     let recovery = Recovery::of(settings, trial, baseline, (&answers, &fault));
     let reaches_into_heal =
         (fault.iter()).any(|burst| reaches_into_heal(burst, settings, trial, (at_heal, &answers)));
@@ -64,7 +63,7 @@ pub fn read_trial(
         failed_failover: recovery.is_failed,
         below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,
         outage: fault_outage,
-        heal_outage: outage(settings, &heal, &answers, ends, lag_s),
+        heal_outage: outage(settings, &heal, &answers, ends),
         stall_s: stall(settings, trial, &answers),
         resolution_s,
         retried: settings

@@ -13,6 +13,7 @@ use crate::record::{
 use indexmap::IndexMap;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::random::{Draw, Stream};
+use std::collections::BTreeMap;
 
 const MEASURED: f64 = 0.5;
 const INJECTED: f64 = 1.5;
@@ -86,6 +87,7 @@ fn slots(rate: f64, outages: &[(f64, f64)], hit: Hit, draw: &mut Draw) -> Vec<Si
         SingleExchange {
             intended_us: (at * 1e6) as u64,
             response_us: 2_000,
+            late_us: 0,
             class: match is_hit && is_down {
                 true => OutcomeClass::Reset,
                 false => OutcomeClass::Passed,
@@ -93,6 +95,7 @@ fn slots(rate: f64, outages: &[(f64, f64)], hit: Hit, draw: &mut Draw) -> Vec<Si
             status: None,
             reason: None,
             step: 0,
+            extracted: BTreeMap::new(),
         }
     });
     exchanges.collect()
@@ -192,10 +195,12 @@ fn even(mut changed: impl FnMut(f64) -> Option<(OutcomeClass, u64)>) -> Vec<Sing
         SingleExchange {
             intended_us,
             response_us,
+            late_us: 0,
             class,
             status: None,
             reason: None,
             step: 0,
+            extracted: BTreeMap::new(),
         }
     });
     every.collect()
@@ -245,6 +250,32 @@ fn an_outage_and_its_moments() {
     assert_eq!(course.failed.iter().sum::<u32>(), 50);
     assert_eq!(course.good.iter().sum::<u32>(), 1_400);
     assert!(course.good.len() <= 120, "{}", course.good.len());
+}
+
+/// Arrivals that were released late met the target later than they were meant to: the ends of an outage take that in, and no other lateness.
+#[test]
+fn lateness_at_the_ends_widens_an_outage() {
+    let is_down = |at: f64| (1.6..2.1).contains(&at);
+    let check = |late: &[(f64, u64)], low: f64, high: f64| {
+        let mut exchanges = even(|at| if is_down(at) { RESET } else { None });
+        for (at, late_us) in late {
+            let place = exchanges.partition_point(|one| one.intended_s() < *at);
+            exchanges[place].late_us = *late_us;
+        }
+        let outage = read_trial(&settings(100.0), &trial(), &exchanges).outage;
+        close(outage.low_s, low);
+        close(outage.high_s, high);
+    };
+    check(&[], 0.49, 0.51);
+    check(
+        &[(1.2, 500_000), (1.8, 500_000), (2.5, 500_000)],
+        0.49,
+        0.51,
+    );
+    // The first that failed, and the first good one after.
+    check(&[(1.601, 30_000), (2.101, 40_000)], 0.46, 0.55);
+    // The last good one before, and the last that failed: neither end may be drawn in.
+    check(&[(1.591, 9_000), (2.091, 9_000)], 0.49, 0.51);
 }
 
 /// Failures before the injection, of the fault, into the heal, and of the heal.

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Most lines: what a trial may have at most, and what was cut off.
 const MOST: usize = 2_100_000;
-/// The longest line, which is a few numbers.
-const LINE_BYTES: u64 = 1024;
+/// The longest line: a few numbers, and what a step takes out of answers.
+const LINE_BYTES: u64 = 64 * 1024;
 
 /// The file of a trial of the run in `dir`.
 pub(super) fn path(dir: &Path, trial: u32) -> PathBuf {
@@ -74,10 +74,15 @@ mod tests {
             .map(|index| SingleExchange {
                 intended_us: index * 6_667,
                 response_us: 1_000 + index,
+                late_us: index % 100,
                 class: [OutcomeClass::Passed, OutcomeClass::Refused][usize::from(index % 3 == 0)],
                 status: (index % 3 != 0).then_some(200),
                 reason: (index % 3 == 0).then_some(Reason::ConnectionRefused),
                 step: u32::from(index % 7 == 0),
+                extracted: (index % 5 == 0)
+                    .then(|| ("id".to_owned(), format!("\"{index}\"\n")))
+                    .into_iter()
+                    .collect(),
             })
             .collect();
         let dir = tempfile::tempdir().unwrap();

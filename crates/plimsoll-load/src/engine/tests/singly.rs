@@ -2,6 +2,7 @@
 
 use super::rig::{Answer, Server, count, plan};
 use crate::fragment::{Fragment, Message};
+use crate::plan::{Extract, Source};
 use crate::results::exchange::Exchange;
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::outcome_class::OutcomeClass;
@@ -187,4 +188,44 @@ fn exchanges_that_are_cut_off_are_told() {
     let expected = count(&accounts.unwrap().measured, OutcomeClass::Aborted);
     assert!(expected > 0);
     assert_eq!(aborted.count() as u64, expected);
+}
+
+/// What a step takes out of answers stands with the exchange, as far as it was found.
+#[test]
+fn extracted_values_are_told() {
+    let server = Server::start(|number| match number % 2 {
+        0 => Answer::Status(200),
+        _ => Answer::Status(503),
+    });
+    let mut plan = plan(server.address);
+    plan.singly = true;
+    let extract = |name: &str, from: Source, default: Option<&str>| Extract {
+        name: name.to_owned(),
+        from,
+        default: default.map(str::to_owned),
+    };
+    let absent = || Source::Header("x-absent".to_owned());
+    plan.steps[0].extract = vec![
+        extract("length", Source::Header("content-length".to_owned()), None),
+        extract("absent", absent(), None),
+        extract("assumed", absent(), Some(&"ab".repeat(200))),
+    ];
+    let mut single = vec![];
+    let (_stop, stopped) = watch::channel(false);
+    crate::run(plan, stopped, &mut |message| {
+        if let Message::Exchanges(some) = message {
+            single.extend(some);
+        }
+    })
+    .unwrap();
+    let answered = single.iter().filter(|one| one.status.is_some());
+    let answered: Vec<_> = answered.map(|one| one.extracted.clone()).collect();
+    assert!(!answered.is_empty());
+    let expected = [
+        ("assumed".to_owned(), "ab".repeat(50)),
+        ("length".to_owned(), "2".to_owned()),
+    ];
+    for found in answered {
+        assert_eq!(found, expected.clone().into());
+    }
 }

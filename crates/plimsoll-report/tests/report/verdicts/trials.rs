@@ -29,7 +29,7 @@ fn trials_of_faults() {
         &passed,
         VerdictResult::Passed,
         0,
-        "a: at most 1522 s a year are expected (95 % certain): 99.99518 % in service",
+        "a: at most 1520 s a year are expected (95 % certain): 99.99518 % in service",
     );
     assert_eq!(passed.validity.len(), 1);
     let median = "availability.faults.load balancer.outage.p50";

@@ -131,6 +131,7 @@ mod tests {
             outcome: Outcome::Answered(status),
             class: Outcome::Answered(status).class(status < 400),
             followed,
+            late: Duration::ZERO,
             response: MS(ended - began),
             connect: (began == 0).then_some(MS(1)),
             service: Some(MS(ended - began)),
