@@ -189,6 +189,7 @@ async fn begin(
         environment,
         log: recorder.dir().log(GENERATOR),
         host: topology.generator_holder().await?,
+        scratch: topology.scratch().to_owned(),
         mask: &mask,
     };
     let trial = match spec.trial {

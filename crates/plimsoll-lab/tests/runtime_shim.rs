@@ -116,11 +116,12 @@ const DAEMON: &str = "(setsid sh -c 'trap \"\" HUP; echo daemon; exec tail -f /d
 
 fn a_killed_lab_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
-    let private = scratch.path().join("run/component");
-    std::fs::create_dir_all(&private).unwrap();
+    let run = scratch.path().join("run");
+    // Of a component that is down.
+    std::fs::create_dir_all(run.join("component")).unwrap();
     let mut lab = std::process::Command::new(executable())
         .arg("doomed-lab")
-        .arg(&private)
+        .arg(&run)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -134,7 +135,7 @@ fn a_killed_lab_leaves_nothing() {
     lab.kill().unwrap();
     lab.wait().unwrap();
     until_end(stdout);
-    assert!(!scratch.path().join("run").exists(), "secrets were left");
+    assert!(!run.exists(), "secrets were left");
 }
 
 /// A lab that only waits to be killed.

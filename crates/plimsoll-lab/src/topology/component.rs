@@ -401,6 +401,11 @@ impl<'a> Topology<'a> {
         self.places.logs.join(format!("{name}.log"))
     }
 
+    /// The directory of the run that goes with it.
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.places.scratch
+    }
+
     /// The directory of a component's files.
     pub(crate) fn directory_of(&self, name: &str) -> PathBuf {
         self.places.scratch.join(name)

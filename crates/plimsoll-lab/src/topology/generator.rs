@@ -31,6 +31,8 @@ pub struct GeneratorSpec<'a> {
     pub log: PathBuf,
     /// The process whose namespaces it joins.
     pub host: Option<u32>,
+    /// The directory of the run, which its shim removes as the last where the lab is gone.
+    pub scratch: PathBuf,
     /// Mask of its output.
     pub mask: &'a Mask,
 }
@@ -54,6 +56,7 @@ impl Generator {
             environment: spec.environment,
             cpus: spec.cpus,
             host: spec.host,
+            scratch: Some(spec.scratch),
             stdin_line: Some(line),
             secrets: spec.mask.secrets().to_vec(),
             ..Spec::of(

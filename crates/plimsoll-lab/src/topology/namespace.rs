@@ -3,7 +3,9 @@
 //!
 //! Their purposes are left to `network` and `shim`.
 
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount as unmount_from,
+};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::thread::{
     LinkNameSpaceType, ThreadNameSpaceType, UnshareFlags, move_into_link_name_space,
@@ -38,6 +40,11 @@ pub(super) fn mount_memory(dir: &Path, bytes: u64) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount("tmpfs", dir, "tmpfs", flags, options.as_c_str())?;
     Ok(())
+}
+
+/// Takes what is mounted at `dir` away for this process's mounts, in use or not.
+pub(super) fn unmount(dir: &Path) -> io::Result<()> {
+    Ok(unmount_from(dir, UnmountFlags::DETACH)?)
 }
 
 #[expect(

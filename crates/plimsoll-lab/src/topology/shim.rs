@@ -10,6 +10,7 @@ mod disk;
 mod filter;
 mod lines;
 mod reaper;
+mod scratch;
 mod spec;
 
 pub use spec::{Cgroup, Command, Disk, Failure, Report, Spec, Stdout};
@@ -22,6 +23,7 @@ use plimsoll_http::timer::Alarm;
 use reaper::Reaper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use scratch::Scratch;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -82,7 +84,9 @@ struct Supervised {
     stdin: Option<ChildStdin>,
     grace: Option<Alarm>,
     cgroups: Vec<cgroup::Made>,
-    scratch: Option<PathBuf>,
+    scratch: Option<Scratch>,
+    /// The directory that is its child's disk.
+    disk: Option<PathBuf>,
     filters: Vec<Filter>,
 }
 
@@ -100,6 +104,8 @@ impl Supervised {
         rustix::process::setsid().ignored("it leads its session already");
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(Failure::setup("become a subreaper"))?;
+        let scratch = spec.scratch.as_deref().map(Scratch::hold).transpose();
+        let scratch = scratch.map_err(Failure::setup("hold its directory"))?;
         pin(&spec.cpus).map_err(Failure::setup("pin to the CPUs asked for"))?;
         let cgroups = spec.cgroups.iter().map(cgroup::Made::join);
         let cgroups = cgroups.collect::<Result<Vec<_>, _>>()?;
@@ -128,7 +134,8 @@ impl Supervised {
             stdin,
             grace: None,
             cgroups,
-            scratch: spec.scratch.clone(),
+            scratch,
+            disk: spec.disk.as_ref().map(|disk| disk.dir.clone()),
             filters,
         })
     }
@@ -207,11 +214,11 @@ impl Supervised {
         let status = self.reaper.kill_all();
         self.filters.iter_mut().for_each(Filter::finish);
         drop(self.cgroups);
-        if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, &self.scratch) {
-            std::fs::remove_dir_all(scratch).ignored(
-                "nobody is left to tell; the parent goes with the last of its directories",
-            );
-            scratch.parent().map(std::fs::remove_dir);
+        if let (Ok(Ending::LabGone), Some(scratch)) = (&ending, self.scratch) {
+            if let Some(disk) = &self.disk {
+                namespace::unmount(disk).ignored("then its directory stays");
+            }
+            scratch.remove_after_the_lab();
         }
         match (ending, status) {
             (Ok(_), Some(status)) => status,

@@ -100,7 +100,7 @@ pub(super) fn fault_proxy(
     let spec = Spec {
         environment: inherited(values),
         dir: Some(dir.clone()),
-        scratch: Some(dir),
+        scratch: Some(places.scratch.clone()),
         secrets: values.mask().secrets().to_vec(),
         ..Spec::of(places.executable.clone(), arguments, absolute(log))
     };
@@ -251,7 +251,7 @@ impl Preparation<'_, '_> {
         Spec {
             environment: self.inherited(),
             dir: Some(self.own.dir.to_owned()),
-            scratch: Some(self.own.dir.to_owned()),
+            scratch: Some(self.places.scratch.clone()),
             ..Spec::of(executable, arguments, absolute(self.log))
         }
     }

@@ -29,7 +29,7 @@ impl Holder {
     pub(super) async fn start(executable: &Path, log: &Path, held: &Held) -> io::Result<Self> {
         let spec = Spec {
             scratch: match held {
-                Held::Host { dir, .. } => Some(dir.clone()),
+                Held::Host { dir, .. } => dir.parent().map(Path::to_owned),
                 Held::Switch => None,
             },
             stdin_line: Some(serde_json::to_string(held)?),

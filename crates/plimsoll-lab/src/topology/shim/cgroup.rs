@@ -2,9 +2,13 @@
 
 use super::spec::{Cgroup, Failure};
 use plimsoll_base::ignored::Ignored as _;
+use rustix::io::Errno;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+/// How often a group that has gone is made again.
+const AGAIN: u32 = 3;
 
 /// A group that was made. Dropping it removes it.
 pub(super) struct Made {
@@ -14,30 +18,25 @@ pub(super) struct Made {
 
 impl Made {
     pub(super) fn join(cgroup: &Cgroup) -> Result<Self, Failure> {
-        let explain = |path: &Path| {
-            let path = path.display().to_string();
-            move |error: io::Error| {
-                Failure::Cgroup(format!(
-                    "its limits need a control group, and {path} does not permit one: {error} (run as root or with a delegated group)"
-                ))
+        let mut left = AGAIN;
+        loop {
+            match enter(cgroup) {
+                Ok(()) => {
+                    return Ok(Self {
+                        dir: cgroup.dir.clone(),
+                        leave_to: cgroup.leave_to.clone(),
+                    });
+                }
+                // The shim of the component's earlier start has removed it just now.
+                Err((_, error)) if is_gone(&error) && left > 0 => left -= 1,
+                Err((path, error)) => {
+                    return Err(Failure::Cgroup(format!(
+                        "its limits need a control group, and {} does not permit one: {error} (run as root or with a delegated group)",
+                        path.display()
+                    )));
+                }
             }
-        };
-        match fs::create_dir(&cgroup.dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(explain(&cgroup.dir)(error));
-            }
-            _ => {}
         }
-        let made = Self {
-            dir: cgroup.dir.clone(),
-            leave_to: cgroup.leave_to.clone(),
-        };
-        let own = ("cgroup.procs".to_owned(), std::process::id().to_string());
-        for (file, value) in cgroup.settings.iter().chain([&own]) {
-            let path = cgroup.dir.join(file);
-            fs::write(&path, value).map_err(explain(&path))?;
-        }
-        Ok(made)
     }
 
     /// Leaves it, so that only the child and what comes of it are members.
@@ -46,6 +45,28 @@ impl Made {
         fs::write(procs, std::process::id().to_string())
             .ignored("a shim that cannot leave is limited with its child");
     }
+}
+
+/// Makes the group, unless it is there, and joins it; where that fails, at this path.
+fn enter(cgroup: &Cgroup) -> Result<(), (PathBuf, io::Error)> {
+    match fs::create_dir(&cgroup.dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err((cgroup.dir.clone(), error));
+        }
+        _ => {}
+    }
+    let own = ("cgroup.procs".to_owned(), std::process::id().to_string());
+    for (file, value) in cgroup.settings.iter().chain([&own]) {
+        let path = cgroup.dir.join(file);
+        fs::write(&path, value).map_err(|error| (path, error))?;
+    }
+    Ok(())
+}
+
+/// Whether a group was removed while it was being used.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(Errno::NODEV.raw_os_error())
 }
 
 impl Drop for Made {

@@ -27,7 +27,7 @@ pub struct Spec {
     /// A directory that is a file system of its own for it alone.
     #[serde(default)]
     pub disk: Option<Disk>,
-    /// A directory that is removed when the lab has ended without doing so, with its parent if that is then empty.
+    /// The directory of the run that is removed with all that is in it when the lab has ended without doing so: by the last of its shims.
     pub scratch: Option<PathBuf>,
     /// A line written to its standard input, which then stays open until a command closes it.
     pub stdin_line: Option<String>,
