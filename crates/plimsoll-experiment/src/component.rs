@@ -54,6 +54,11 @@ impl Component {
     }
 }
 
+/// Whether a text is the URL of a server that speaks HTTP in plaintext, without a path.
+pub(super) fn is_http(url: &str) -> bool {
+    address::parse(url).is_ok_and(|address| address.scheme == Scheme::Http)
+}
+
 /// The component that the control load of `availability` goes to: nobody breaks it, and it is where the generator is.
 pub const CONTROL: &str = "plimsoll-control";
 

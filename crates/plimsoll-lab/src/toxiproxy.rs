@@ -137,14 +137,25 @@ impl Change {
             return self.enable(true).await;
         }
         let names = self.toxics.iter().map(|toxic| &toxic["name"]);
-        for name in names.filter_map(Value::as_str) {
+        let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+        let mut failed = Vec::new();
+        for name in &names {
             let path = format!("{}/toxics/{name}", self.path());
-            match self.api.ask("DELETE", &path, &Value::Null).await {
-                Err(why) if why.status != Some(404) => return Err(why.to_string()),
-                Err(_) | Ok(_) => {}
+            let removed = self.api.ask("DELETE", &path, &Value::Null).await;
+            let removed = removed.err().filter(|why| why.status != Some(404));
+            failed.extend(removed.map(|why| why.to_string()));
+        }
+        // One that answers late, or that it failed, may have done it all the same.
+        let proxy = self.proxy().await?;
+        let left = proxy["toxics"].as_array().into_iter().flatten();
+        let mut left = left.filter_map(|toxic| toxic["name"].as_str());
+        match left.find(|name| names.contains(name)) {
+            None => Ok(()),
+            Some(name) => {
+                failed.push(format!("{} has its toxic {name} still", self.proxy));
+                Err(failed.join("; "))
             }
         }
-        Ok(())
     }
 
     async fn enable(&self, enabled: bool) -> Result<(), String> {

@@ -218,7 +218,7 @@ fn kind_of(
         return Some(FaultKind::Run(run::convert(loader, wire, &at.key("run"))));
     }
     if let Some(api) = &wire.toxiproxy {
-        return toxiproxy::convert(loader, api, wire, at);
+        return toxiproxy::convert(loader, api, wire, scope, at);
     }
     if wire.nothing == Some(false) {
         loader.refuse(at.key("nothing"), "write `nothing: true`, or another kind");

@@ -97,6 +97,31 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
         "link: api -> log, delay: 1ms, jitter: 5ms",
         "longer than the delay",
     );
+    check(
+        "certificate: api, file: cert.pem, as: expired",
+        "has no `authority`",
+    );
+    check("clock: plain, by: 1h", "no answer of `plain` can prove it");
+    check("clock: api, by: 1s", "less than 5s");
+    check("clock: api", "says not by how much");
+    check("nothing: false", "write `nothing: true`");
+    check("kill: api, arms: [other]", "there is no arm `other`");
+    check(
+        "run: { inject: [a, '${secret.x}'], verify: [b], heal: [c], healed: [d] }",
+        "holds a secret",
+    );
+    check(
+        "run: { inject: [], verify: [b], heal: [c], healed: [d] }",
+        "names no program",
+    );
+}
+
+#[test]
+fn a_foreign_proxy_is_named_and_can_be_proved() {
+    let check = |text: &str, expected: &str| {
+        let refused = load(&format!("{{ {text}, at: 10s, for: 5s }}")).unwrap_err();
+        assert!(refused.contains(expected), "{text}: {refused}");
+    };
     let toxiproxy = |rest: &str| format!("toxiproxy: 'http://127.0.0.1:8474', {rest}");
     check(&toxiproxy("delay: 20ms, request: x"), "add `proxy`");
     check(&toxiproxy("proxy: a, delay: 20ms"), "add `request`");
@@ -120,23 +145,6 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     check(
         "kill: api, delay: 20ms",
         "`delay` belongs to `link`, `toxiproxy` faults",
-    );
-    check(
-        "certificate: api, file: cert.pem, as: expired",
-        "has no `authority`",
-    );
-    check("clock: plain, by: 1h", "no answer of `plain` can prove it");
-    check("clock: api, by: 1s", "less than 5s");
-    check("clock: api", "says not by how much");
-    check("nothing: false", "write `nothing: true`");
-    check("kill: api, arms: [other]", "there is no arm `other`");
-    check(
-        "run: { inject: [a, '${secret.x}'], verify: [b], heal: [c], healed: [d] }",
-        "holds a secret",
-    );
-    check(
-        "run: { inject: [], verify: [b], heal: [c], healed: [d] }",
-        "names no program",
     );
 }
 
@@ -235,6 +243,10 @@ fn hosts_that_are_not_there_are_named() {
         "`direction` belongs to `partition`",
     );
     check("link: api -> db, reset: true", "outside of the `network`");
+    check(
+        "toxiproxy: 'http://127.0.0.1:8474', proxy: a, refuse: true",
+        "runs outside of the `network`",
+    );
     let none = load("{ power_off: db-a, at: 1s, for: 1s }").unwrap_err();
     assert!(none.contains("and there is none"), "{none}");
 }

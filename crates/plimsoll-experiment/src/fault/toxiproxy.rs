@@ -4,10 +4,14 @@ use plimsoll_base::document::Path as Pointer;
 use std::time::Duration;
 
 use super::link::{self, Effect};
-use super::{FaultKind, refuse_secrets};
+use super::{FaultKind, Scope, refuse_secrets};
 use crate::Template;
+use crate::component::is_http;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
+
+/// A wider bandwidth does not show in what a proof reads.
+const MOST_BANDWIDTH: u64 = 100_000_000;
 
 /// A proxy of somebody else's Toxiproxy, with what happens in it.
 #[derive(Debug, Clone)]
@@ -19,14 +23,14 @@ pub struct ForeignProxy {
     /// Effect on what passes.
     pub effect: Effect,
     /// Bytes that make its server answer; empty where none are needed for a proof.
-    pub request: String,
+    pub request: Template,
 }
 
 impl ForeignProxy {
     /// The proxy in words.
     #[must_use]
     pub fn text(&self) -> String {
-        format!("proxy {}", self.proxy)
+        format!("{} at {}", self.proxy, self.api.source())
     }
 }
 
@@ -34,18 +38,23 @@ pub(super) fn convert(
     loader: &mut Loader<'_>,
     api: &str,
     wire: &FaultWire,
+    scope: &Scope<'_>,
     at: &Pointer,
 ) -> Option<FaultKind> {
     let key = at.key("toxiproxy");
     let api = loader.template(&key, api, Some(""));
     refuse_secrets(loader, &api, &key);
-    if api.references().is_empty() && !api.source().starts_with("http://") {
+    if api.references().is_empty() && !is_http(&api.source()) {
         let message = "is not the URL of an API: write for instance `http://127.0.0.1:8474`";
+        loader.refuse(&key, message);
+    }
+    if scope.network.is_some() {
+        let message = "runs outside of the `network`, on a way that callers do not take: write `partition`, `loss` or `rst` between hosts, or remove `network`";
         loader.refuse(&key, message);
     }
     match wire.proxy.as_deref() {
         None => loader.refuse(at, "names no proxy: add `proxy`, such as `proxy: redis`"),
-        Some(proxy) if !proxy.bytes().all(is_plain) || proxy.is_empty() => {
+        Some(proxy) if !proxy.bytes().all(is_plain) || ["", ".", ".."].contains(&proxy) => {
             let message = "has characters that do not stand in a path: give the proxy a name of letters, digits, `-`, `.`, `_` and `~`";
             loader.refuse(at.key("proxy"), message);
         }
@@ -60,8 +69,15 @@ pub(super) fn convert(
             }
         }
     }
-    let request = wire.request.clone().unwrap_or_default();
-    if request.is_empty() && effect != Effect::Refuse {
+    if let Effect::Bandwidth(bytes) = effect
+        && (!bytes.is_multiple_of(1000) || bytes > MOST_BANDWIDTH)
+    {
+        let message = "is not what Toxiproxy can limit and a proof can see: write whole kB, and at most 100MB";
+        loader.refuse(at.key("bandwidth"), message);
+    }
+    let request = wire.request.as_deref().unwrap_or_default();
+    let request = loader.template(&at.key("request"), request, Some(""));
+    if request.parts().is_empty() && effect != Effect::Refuse {
         let message = "cannot be proved: add `request`, bytes that its server answers, such as `request: \"PING\\r\\n\"`";
         loader.refuse(at, message);
     }

@@ -5,12 +5,14 @@ use std::time::Duration;
 use crate::arm::Arm;
 use crate::component::{Component, ComponentKind};
 use crate::fault::Fault;
-use crate::method::availability::{Availability, FEWEST_TRIALS, HEALTHY, Row};
+use crate::method::availability::{Availability, Choice, FEWEST_TRIALS, HEALTHY, Row};
 
 /// Between that and the earliest moment of a fault.
 const LEAD: Duration = Duration::from_millis(500);
 /// How long the proof of a heal may take beyond a fault's own time, and that of a start.
 const HEALING: Duration = Duration::from_secs(30);
+/// How long it may take until somebody leads.
+const ASKING: Duration = Duration::from_secs(10);
 /// Time around the load of a trial: a generator starts and ends.
 const AROUND: Duration = Duration::from_millis(500);
 
@@ -30,7 +32,12 @@ impl Availability {
             _ => None,
         });
         let start = starts.max().unwrap_or_default();
-        self.usual(lasts, arm) + start + HEALING + self.abort
+        let by_role = |row: &Row| matches!(row.choice, Choice::ByRole { .. });
+        let asking = match self.rows.iter().any(by_role) {
+            true => ASKING,
+            false => Duration::ZERO,
+        };
+        asking + self.usual(lasts, arm) + start + HEALING + self.abort
     }
 
     /// How long it lasts where callers recover at once.

@@ -12,8 +12,11 @@ const PROMPTLY: Duration = Duration::from_millis(500);
 /// How long a way may take to be well again.
 const WELL_WITHIN: Duration = Duration::from_secs(10);
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
-/// For how long nothing must arrive on a silent way.
+/// For how long nothing must arrive on a silent way, and for how many usual round trips.
 const SILENT_FOR: Duration = Duration::from_millis(200);
+const SILENT_ROUNDS: u32 = 4;
+/// A shorter delay shows, however long round trips take that are as short as this.
+const SHORT: Duration = Duration::from_millis(10);
 /// How many answers must all be late.
 const ROUNDS: u32 = 3;
 /// A rate that is measured in so short a time is off by less than this.
@@ -30,17 +33,42 @@ pub(super) trait Conversation {
     /// Time from sending a little until something has come back, on a connection of its own.
     async fn round_trip(&self) -> Result<Duration, String>;
 
-    /// Bytes that came back in a longer answer, and the time they took, where at most `limit` bytes a second pass.
+    /// Bytes that came back in a longer answer, and the time they took, where at most `limit` bytes a second may pass.
     async fn transfer(&self, limit: f64) -> Result<(f64, Duration), String>;
 }
 
-/// The quickest of some round trips where nothing is broken: a machine that stalls takes time for itself.
-pub(super) async fn quickest(way: &impl Conversation) -> Result<Duration, String> {
-    let mut quickest = PROMPTLY;
-    for _ in 0..ROUNDS {
-        quickest = quickest.min(prompt(way).await?);
+/// How a way is where nothing is broken: the quickest of some round trips, for a machine that stalls takes time for itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Usual {
+    round_trip: Duration,
+}
+
+impl Usual {
+    /// Looks how it is, before this effect is brought about.
+    ///
+    /// # Errors
+    /// In words, why the effect could not be told from it.
+    pub(super) async fn of(way: &impl Conversation, effect: &Effect) -> Result<Self, String> {
+        let mut round_trip = PROMPTLY;
+        for _ in 0..ROUNDS {
+            round_trip = round_trip.min(prompt(way).await?);
+        }
+        match effect {
+            Effect::Delay { delay, .. } if round_trip > (*delay).max(SHORT) => Err(format!(
+                "bytes come back in {} ms as it is, in which a delay of {} ms does not show",
+                ms(round_trip),
+                ms(*delay)
+            )),
+            Effect::Bandwidth(limit) => {
+                let (said, rate) = rate(way, *limit).await?;
+                match rate > allowed(*limit) {
+                    true => Ok(Self { round_trip }),
+                    false => Err(format!("{said} as it is, in which a limit does not show")),
+                }
+            }
+            _ => Ok(Self { round_trip }),
+        }
     }
-    Ok(quickest)
 }
 
 /// A round trip where nothing is broken; looks again for a while, for machines stall.
@@ -65,23 +93,26 @@ pub(super) async fn is_well(way: &impl Conversation) -> Result<String, String> {
     Ok(format!("bytes come back in {} ms", ms(took)))
 }
 
-/// Proves that the effect is there, while a round trip took `before` without it.
+/// Proves that the effect is there, on a way that was so without it.
 pub(super) async fn sees(
     way: &impl Conversation,
     effect: &Effect,
-    before: Duration,
+    usual: Usual,
 ) -> Result<String, String> {
     match effect {
-        Effect::Delay { delay, jitter } => is_late(way, *delay, *jitter, before).await,
+        Effect::Delay { delay, jitter } => is_late(way, (*delay, *jitter), usual).await,
         Effect::Bandwidth(bytes) => is_limited(way, *bytes).await,
-        Effect::Silence => match timeout(SILENT_FOR, way.round_trip()).await {
-            Err(_) => Ok(format!(
-                "bytes do not come back within {} ms",
-                SILENT_FOR.as_millis()
-            )),
-            Ok(Ok(_)) => Err("bytes come back".to_owned()),
-            Ok(Err(why)) => Err(why),
-        },
+        Effect::Silence => {
+            let long = SILENT_FOR.max(usual.round_trip * SILENT_ROUNDS);
+            match timeout(long, way.round_trip()).await {
+                Err(_) => Ok(format!(
+                    "bytes do not come back within {} ms",
+                    long.as_millis()
+                )),
+                Ok(Ok(_)) => Err("bytes come back".to_owned()),
+                Ok(Err(why)) => Err(why),
+            }
+        }
         Effect::Refuse => match way.connect().await {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 Ok("connections are refused".to_owned())
@@ -106,9 +137,8 @@ pub(super) async fn sees(
 
 async fn is_late(
     way: &impl Conversation,
-    delay: Duration,
-    jitter: Duration,
-    before: Duration,
+    (delay, jitter): (Duration, Duration),
+    usual: Usual,
 ) -> Result<String, String> {
     let mut took = Vec::new();
     for _ in 0..ROUNDS {
@@ -121,12 +151,9 @@ async fn is_late(
         (delay - jitter).saturating_sub(Duration::from_millis(u64::from(!jitter.is_zero())));
     // Jitter may take all of a delay from one of them, and not from their sum.
     let sum: Duration = took.iter().sum();
-    let is_late = jitter.is_zero() || sum > (before + delay / 4) * ROUNDS;
-    match is_late
-        && took
-            .iter()
-            .all(|time| *time >= least && *time < delay + jitter + PROMPTLY)
-    {
+    let most = usual.round_trip + delay + jitter + PROMPTLY;
+    let is_late = sum > (usual.round_trip + delay / 4) * ROUNDS;
+    match is_late && took.iter().all(|time| (least..most).contains(time)) {
         true => Ok(format!("bytes come back after {said} ms")),
         false => Err(format!(
             "bytes come back after {said} ms, which is not {} ms",
@@ -136,24 +163,100 @@ async fn is_late(
 }
 
 async fn is_limited(way: &impl Conversation, limit: u64) -> Result<String, String> {
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    let limit = limit as f64;
-    let (bytes, took) = way.transfer(limit).await?;
-    let rate = bytes / took.as_secs_f64();
-    let said = format!(
-        "{:.0} kB came back in {:.2} s",
-        bytes / 1e3,
-        took.as_secs_f64()
-    );
-    match rate <= limit * (1.0 + RATE_ERROR) {
+    let (said, rate) = rate(way, limit).await?;
+    match rate <= allowed(limit) {
         true => Ok(said),
-        false => Err(format!(
-            "{said}, which is more than {:.0} kB/s",
-            limit / 1e3
-        )),
+        false => Err(format!("{said}, which is more than {} kB/s", limit / 1000)),
     }
+}
+
+/// Bytes per second that come back where at most so many may pass, in words too.
+async fn rate(way: &impl Conversation, limit: u64) -> Result<(String, f64), String> {
+    let (bytes, took) = way.transfer(as_f64(limit)).await?;
+    let took = took.as_secs_f64();
+    let said = format!("{:.1} kB came back in {took:.2} s", bytes / 1e3);
+    Ok((said, bytes / took))
+}
+
+/// A rate up to which a limit is kept, as far as that can be measured.
+fn allowed(limit: u64) -> f64 {
+    as_f64(limit) * (1.0 + RATE_ERROR)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+fn as_f64(rate: u64) -> f64 {
+    rate as f64
 }
 
 fn ms(time: Duration) -> String {
     format!("{:.1}", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way on which bytes come back after this time, in milliseconds, and at this rate.
+    #[derive(Clone, Copy)]
+    struct Steady {
+        ms: u64,
+        per_s: f64,
+    }
+
+    impl Conversation for Steady {
+        fn request(&self) -> &[u8] {
+            b"x"
+        }
+
+        async fn connect(&self) -> io::Result<TcpStream> {
+            Err(io::ErrorKind::ConnectionRefused.into())
+        }
+
+        async fn round_trip(&self) -> Result<Duration, String> {
+            let time = Duration::from_millis(self.ms);
+            sleep(time).await;
+            Ok(time)
+        }
+
+        async fn transfer(&self, limit: f64) -> Result<(f64, Duration), String> {
+            Ok((limit, Duration::from_secs_f64(limit / self.per_s)))
+        }
+    }
+
+    fn way(ms: u64) -> Steady {
+        Steady { ms, per_s: 1e6 }
+    }
+
+    /// Whether an effect is proved on a way that is now so and was so before; `None`: it could not be told.
+    async fn proved(effect: Effect, before: Steady, now: Steady) -> Option<bool> {
+        let usual = Usual::of(&before, &effect).await.ok()?;
+        Some(sees(&now, &effect, usual).await.is_ok())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_is_slow_by_itself_proves_nothing() {
+        let delay = |ms| Effect::Delay {
+            delay: Duration::from_millis(ms),
+            jitter: Duration::ZERO,
+        };
+        assert_eq!(proved(delay(20), way(1), way(21)).await, Some(true));
+        assert_eq!(proved(delay(20), way(1), way(19)).await, Some(false));
+        assert_eq!(proved(delay(20), way(20), way(20)).await, Some(false));
+        assert_eq!(proved(delay(20), way(20), way(40)).await, Some(true));
+        assert_eq!(proved(delay(20), way(50), way(50)).await, None);
+        // Nothing of the machine's doing may look like a short one.
+        assert_eq!(proved(delay(1), way(3), way(4)).await, Some(true));
+        let silent = way(3_600_000);
+        assert_eq!(proved(Effect::Silence, way(1), silent).await, Some(true));
+        assert_eq!(proved(Effect::Silence, way(1), way(1)).await, Some(false));
+        assert_eq!(
+            proved(Effect::Silence, way(300), way(300)).await,
+            Some(false)
+        );
+        let limit = Effect::Bandwidth(100_000);
+        let narrow = Steady { ms: 1, per_s: 1e5 };
+        assert_eq!(proved(limit.clone(), way(1), narrow).await, Some(true));
+        assert_eq!(proved(limit.clone(), way(1), way(1)).await, Some(false));
+        assert_eq!(proved(limit, narrow, narrow).await, None);
+    }
 }

@@ -104,7 +104,10 @@ impl Course {
 
     /// Its row; none of a fault that a stop came before.
     pub(super) fn over(self, scene: &Scene, was_stopped: bool) -> Option<FaultRow> {
-        let never = "it was never injected: until the end its target was broken by another";
+        let never = match self.phase {
+            Phase::Aiming => "it was never injected: until the end nobody said who leads",
+            _ => "it was never injected: until the end its target was broken by another",
+        };
         let row = match self.row {
             Some(row) => row,
             None if was_stopped => return None,

@@ -4,6 +4,8 @@ use crate::processes::wait_until_nothing_runs;
 use crate::program::{Finished, Workspace, signal, within};
 use plimsoll_testbed::authority::Authority;
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 /// A gateway in front of a mock, with whatever else its listener has.
@@ -206,6 +208,13 @@ fn killing_the_lab_has_its_warden_undo_what_is_open() {
         .run(&["heal", "run"])
         .ended_with(0)
         .saying("healed: theirs");
+    // Its commands are run, so nobody else may have written it.
+    let record = workspace.path().join("run/faults.jsonl");
+    std::fs::set_permissions(&record, Permissions::from_mode(0o666)).unwrap();
+    workspace
+        .run(&["heal", "run"])
+        .ended_with(2)
+        .saying("anybody may have written it");
 }
 
 #[test]

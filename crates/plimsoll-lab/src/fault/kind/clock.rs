@@ -9,8 +9,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
-/// How far the date of an answer may be from the truth: it is in whole seconds.
-const TOLERANCE_S: f64 = 1.5;
+/// How far the date of an answer may be from the truth.
+const TOLERANCE_S: f64 = 1.0;
+/// A date has whole seconds: in the mean the time is so much later.
+const CUT_OFF_S: f64 = 0.5;
 /// How long a component may take to notice: many keep the date for a second.
 const NOTICED_WITHIN: Duration = Duration::from_secs(3);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -86,8 +88,9 @@ async fn shows(target: &Target, by_s: f64) -> Result<String, String> {
 
 /// How far a date is ahead of the truth, in seconds.
 fn off(date: SystemTime) -> f64 {
-    match date.duration_since(now()) {
+    let ahead = match date.duration_since(now()) {
         Ok(ahead) => ahead.as_secs_f64(),
         Err(behind) => -behind.duration().as_secs_f64(),
-    }
+    };
+    ahead + CUT_OFF_S
 }

@@ -1,7 +1,7 @@
 //! `link`: the proxy in a link makes it slow, broken or silent. The proof is a connection of ours through the same listener and the same toxics,
 //! which the proxy leads to an echo of ours in the place of the server.
 
-use super::super::conversation::{Conversation, is_well, quickest, sees};
+use super::super::conversation::{Conversation, Usual, is_well, sees};
 use super::super::{Step, step};
 use super::Kind;
 use crate::topology::component::{Links, Topology};
@@ -42,14 +42,14 @@ impl Kind for Broken {
                 links: &links,
                 link: &link,
             };
-            let before = quickest(&echoed).await?;
+            let usual = Usual::of(&echoed, &effect).await?;
             for toxic in toxics(&effect) {
                 links
                     .poison(&link, &toxic)
                     .await
                     .map_err(|error| error.to_string())?;
             }
-            sees(&echoed, &effect, before).await
+            sees(&echoed, &effect, usual).await
         })
     }
 

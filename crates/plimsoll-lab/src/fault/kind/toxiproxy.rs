@@ -1,7 +1,7 @@
 //! `toxiproxy`: a proxy of a Toxiproxy that somebody else has started is slow, broken or silent. The proof is a client of ours at the proxy's
 //! own address, to whom its server has to answer.
 
-use super::super::conversation::{Conversation, is_well, quickest, sees};
+use super::super::conversation::{Conversation, Usual, sees};
 use super::super::{Step, step};
 use super::Kind;
 use crate::topology::component::Topology;
@@ -16,19 +16,24 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// For how long nothing comes behind an answer that is whole.
 const QUIET: Duration = Duration::from_millis(500);
+/// How long a proxy may take to listen again.
+const REACHED_WITHIN: Duration = Duration::from_secs(10);
+const AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// Most bytes of an answer that are read.
-const MOST_BYTES: usize = 4_000_000;
+const MOST_BYTES: usize = 16_000_000;
 /// A limited bandwidth shows in an answer that takes at least so long.
 const SHOWS_IN_S: f64 = 0.1;
 
 pub(super) struct Foreign {
     proxy: ForeignProxy,
-    /// What is done to it, once its API is known.
+    /// The change that is made, once its API is known.
     change: Option<Change>,
+    /// Bytes that its server answers, with their substitutions made.
+    request: Vec<u8>,
     /// Whether it was begun.
     is_begun: Rc<Cell<bool>>,
 }
@@ -38,6 +43,7 @@ impl Foreign {
         Self {
             proxy,
             change: None,
+            request: Vec::new(),
             is_begun: Rc::default(),
         }
     }
@@ -49,6 +55,9 @@ impl Kind for Foreign {
         let (values, addresses) = topology.values();
         let api = values.resolve(&self.proxy.api, None, addresses);
         let api = api.map_err(|error| error.to_string())?;
+        let request = values.resolve(&self.proxy.request, None, addresses);
+        let request = request.map_err(|error| error.to_string())?;
+        self.request = request.expose().into();
         let change = Change {
             api: Api::at(api.expose()),
             proxy: self.proxy.proxy.clone(),
@@ -59,43 +68,37 @@ impl Kind for Foreign {
     }
 
     fn inject(&mut self, _: &mut Topology<'_>) -> Step {
-        let (proxy, change) = (self.proxy.clone(), self.change.clone());
-        let is_begun = Rc::clone(&self.is_begun);
+        let (effect, change) = (self.proxy.effect.clone(), self.change.clone());
+        let (request, is_begun) = (self.request.clone(), Rc::clone(&self.is_begun));
         step(async move {
             let change = change.ok_or("its API is not known")?;
             let found = change.proxy().await?;
             if found["enabled"] != true || found["toxics"] != json!([]) {
                 return Err("it is disabled or has toxics already".to_owned());
             }
-            let client = Client::of(&found, &change, &proxy.request)?;
-            let before = match proxy.effect {
+            let client = Client::of(&found, &change, request)?;
+            let usual = match effect {
                 // Whether it answers or not is not asked.
-                Effect::Refuse => Duration::ZERO,
-                _ => quickest(&client).await?,
+                Effect::Refuse => Usual::default(),
+                _ => Usual::of(&client, &effect).await?,
             };
             is_begun.set(true);
             change.make().await?;
-            sees(&client, &proxy.effect, before).await
+            sees(&client, &effect, usual).await
         })
     }
 
     fn heal(&mut self, _: &mut Topology<'_>) -> Step {
-        let (proxy, change) = (self.proxy.clone(), self.change.clone());
+        let (change, request) = (self.change.clone(), self.request.clone());
         let is_begun = self.is_begun.get();
         step(async move {
             let Some(change) = change.filter(|_| is_begun) else {
                 return Ok("it was not touched".to_owned());
             };
             change.take_back().await?;
-            let client = Client::of(&change.proxy().await?, &change, &proxy.request)?;
-            match proxy.request.is_empty() {
-                true => {
-                    let connected = client.connect().await;
-                    connected.map_err(|error| error.to_string())?;
-                    Ok("connections are accepted".to_owned())
-                }
-                false => is_well(&client).await,
-            }
+            let client = Client::of(&change.proxy().await?, &change, request)?;
+            let again = client.is_reached().await?;
+            Ok(format!("its API has nothing of it, and {again}"))
         })
     }
 }
@@ -133,7 +136,7 @@ struct Client {
 
 impl Client {
     /// One of a proxy that is like this: at its address, or, where it listens at all of its host's, at the host of its API.
-    fn of(proxy: &Value, change: &Change, request: &str) -> Result<Self, String> {
+    fn of(proxy: &Value, change: &Change, request: Vec<u8>) -> Result<Self, String> {
         let listen = proxy["listen"].as_str().unwrap_or_default();
         let nowhere = || format!("it listens nowhere: {listen}");
         let (host, port) = listen.rsplit_once(':').ok_or_else(nowhere)?;
@@ -146,7 +149,29 @@ impl Client {
                 false => host.trim_matches(['[', ']']).to_owned(),
             },
             port: port.parse().map_err(|_| nowhere())?,
-            request: request.into(),
+            request,
+        })
+    }
+
+    /// Waits until connections are accepted, and says whether its server answers. That it does not may be the fault's doing, which callers
+    /// see and which is no part of the fault itself.
+    async fn is_reached(&self) -> Result<String, String> {
+        let deadline = Instant::now() + REACHED_WITHIN;
+        while let Err(error) = self.connect().await {
+            if Instant::now() > deadline {
+                return Err(format!("connections are not accepted: {error}"));
+            }
+            sleep(AGAIN_AFTER).await;
+        }
+        if self.request.is_empty() {
+            return Ok("connections are accepted".to_owned());
+        }
+        let answered = timeout(QUIET, self.round_trip()).await;
+        Ok(match answered {
+            Ok(Ok(took)) => format!("bytes come back in {:.1} ms", took.as_secs_f64() * 1e3),
+            Ok(Err(_)) | Err(_) => {
+                "connections are accepted, though its server does not answer yet".to_owned()
+            }
         })
     }
 
@@ -186,9 +211,14 @@ impl Conversation for Client {
         let (mut stream, begun) = self.ask().await.map_err(said)?;
         let (mut bytes, mut took) = (0, Duration::ZERO);
         let mut piece = vec![0; 64 * 1024];
+        // The request passes no faster.
+        #[expect(clippy::cast_precision_loss, reason = "a length for a time")]
+        let sending = self.request.len() as f64 / limit;
+        let mut patience = QUIET + Duration::from_secs_f64(sending);
         while bytes < MOST_BYTES
-            && let Ok(read) = timeout(QUIET, stream.read(&mut piece)).await
+            && let Ok(read) = timeout(patience, stream.read(&mut piece)).await
         {
+            patience = QUIET;
             match read.map_err(said)? {
                 0 => break,
                 more => bytes += more,

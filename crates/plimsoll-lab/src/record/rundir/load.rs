@@ -14,10 +14,15 @@ use plimsoll_report::record::{
     FaultTrial, Manifest, MethodName, SingleExchange, Summary, TrialRow,
 };
 use plimsoll_report::view::{ArmTimes, RunView};
+use rustix::process::geteuid;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+/// Of the permissions of a file: that everybody may write it.
+const WRITABLE_BY_ALL: u32 = 0o002;
 
 /// Everything of the run in `dir` that a renderer needs.
 ///
@@ -81,7 +86,7 @@ pub fn heal(dir: &Path) -> Result<Vec<String>, LabError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = read_text(&path, Limit::RECORD).map_err(unreadable(&path))?;
+    let text = own_text(&path)?;
     // A last line that was cut off was never acted upon.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let lines = whole.lines().map(serde_json::from_str);
@@ -89,6 +94,28 @@ pub fn heal(dir: &Path) -> Result<Vec<String>, LabError> {
         .collect::<Result<_, _>>()
         .map_err(|error| damaged(&path, &error))?;
     undo_open(lines).map_err(|failed| LabError::Environment(failed.join("; ")))
+}
+
+/// The text of a record that has commands to be run: nobody else may have written it.
+fn own_text(path: &Path) -> Result<String, LabError> {
+    let refused = |why: &str| LabError::Input(format!("{}: {why}", path.display()));
+    let file = plimsoll_files::open_file(path).map_err(unreadable(path))?;
+    let found = file.metadata().map_err(unreadable(path))?;
+    if found.uid() != geteuid().as_raw() {
+        return Err(refused(
+            "it is the record of another user, and has commands to be run: heal it as that user",
+        ));
+    }
+    if found.mode() & WRITABLE_BY_ALL != 0 {
+        return Err(refused(
+            "anybody may have written it, and it has commands to be run: look at them, then `chmod o-w` it",
+        ));
+    }
+    let mut text = String::new();
+    file.take(Limit::RECORD.bytes())
+        .read_to_string(&mut text)
+        .map_err(unreadable(path))?;
+    Ok(text)
 }
 
 /// Trials of an earlier run, which are not made again.
