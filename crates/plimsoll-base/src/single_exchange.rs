@@ -15,7 +15,7 @@ pub struct SingleExchange {
     /// From its intended start to its end.
     #[serde(rename = "took_us")]
     pub response_us: u64,
-    /// From its intended start to its release: what the generator itself is late by.
+    /// From its intended start until it was begun: lateness of the generator, and a wait for a free connection.
     #[serde(default)]
     pub late_us: u64,
     /// How it ended.

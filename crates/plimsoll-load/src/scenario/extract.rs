@@ -82,7 +82,7 @@ impl Extraction {
         self.put(found, memory)
     }
 
-    /// What was found last in this iteration, if anything was.
+    /// The value found last in this iteration, if any was.
     pub(super) fn value<'a>(&self, memory: &'a Memory) -> Option<&'a [u8]> {
         memory.is_set(self.slot).then(|| memory.slot(self.slot))
     }

@@ -57,10 +57,22 @@ impl Burst {
         let (low, length) = self.length_by(answers, ended, |one| one.at);
         let (low_released, released) = self.length_by(answers, ended, |one| one.released);
         let length = Length {
-            high: length.high.max(released.high),
+            high: length.high.max(released.high) + self.late_behind(answers, low, length),
             ..length
         };
         (low.min(low_released), length)
+    }
+
+    /// By how much those were released late, at most, of whom one may be the first that a partial outage would have hit and did not.
+    fn late_behind(&self, answers: &[Answer], low: f64, length: Length) -> f64 {
+        if !self.is_partial() {
+            return 0.0;
+        }
+        let last = answers[self.last()].at;
+        let until = last + (length.high - low) / 2.0;
+        let next = answers[self.last() + 1..].iter();
+        let next = next.take_while(|one| one.at <= until);
+        next.map(|one| one.released - one.at).fold(0.0, f64::max)
     }
 
     /// That by these moments. Without a good answer in between it is taken for a total one, which the good answers around it bound.
@@ -87,10 +99,16 @@ impl Burst {
         (low, length)
     }
 
-    /// Up to when its outage may have lasted: half of what is unknown of its length lies behind its last failure.
+    /// Up to when its outage may have lasted: until the next good answer was released, where it hit all of them; else half of what is unknown
+    /// of its length lies behind its last failure.
     pub(super) fn may_last_until(&self, answers: &[Answer], ended: f64) -> f64 {
-        let (low, length) = self.length(answers, ended);
-        answers[self.last()].at + (length.high - low) / 2.0
+        if !self.is_partial() {
+            let after = answers.get(self.last() + 1);
+            return after.map_or(ended, |one| one.released);
+        }
+        let (low, length) = self.length_by(answers, ended, |one| one.at);
+        let last = answers[self.last()].at + (length.high - low) / 2.0;
+        last + self.late_behind(answers, low, length)
     }
 }
 

@@ -278,6 +278,27 @@ fn lateness_at_the_ends_widens_an_outage() {
     check(&[(1.591, 9_000), (2.091, 9_000)], 0.49, 0.51);
 }
 
+/// A third is hit from 1.6 s on. From 2.0 to 2.3 s the generator stood still, in which the outage ended: nobody failed any more.
+#[test]
+fn lateness_behind_a_partial_outage_widens_it() {
+    let fails = |at: f64| {
+        let is_hit = (at * 100.0) as u32 % 3 == 0;
+        (is_hit && (1.6..2.0).contains(&at)).then_some((OutcomeClass::Reset, 1_000))
+    };
+    let outage = |late: bool| {
+        let mut exchanges = even(fails);
+        for one in exchanges.iter_mut().filter(|_| late) {
+            if (2_000_000..2_300_000).contains(&one.intended_us) {
+                one.late_us = 2_300_000 - one.intended_us;
+            }
+        }
+        read_trial(&settings(100.0), &trial(), &exchanges).outage
+    };
+    assert!(outage(false).high_s < 0.5, "{:?}", outage(false));
+    assert!(outage(true).high_s > 0.69, "{:?}", outage(true));
+    close(outage(true).low_s, outage(false).low_s);
+}
+
 /// Failures before the injection, of the fault, into the heal, and of the heal.
 #[test]
 fn whose_a_burst_is() {

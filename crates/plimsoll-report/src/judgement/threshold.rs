@@ -260,7 +260,7 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
         let why = format!("n = {count} is too small: at least {needed} for the {name}");
         return Some((VerdictResult::Inconclusive, why));
     }
-    if of.low.is_none() && of.high.is_none() {
+    if of.low.is_none() && of.high.is_none() && !of.is_at_least {
         let why = format!("n = {} is too small for an interval", of.count);
         return Some((VerdictResult::Inconclusive, why));
     }

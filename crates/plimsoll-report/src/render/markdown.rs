@@ -175,7 +175,14 @@ fn of_methods(summary: &Summary) -> Vec<String> {
         let answers: String = answers
             .map(|said| format!("- {}\n", escape_markdown(&said)))
             .collect();
-        parts.push(format!("## Links\n\n{}\n{answers}", links.to_markdown()));
+        let steps = figures::links::by_step(summary);
+        let steps = steps.map_or(String::new(), |steps| {
+            format!("\n### By step\n\n{}", steps.to_markdown())
+        });
+        parts.push(format!(
+            "## Links\n\n{}\n{answers}{steps}",
+            links.to_markdown()
+        ));
     }
     parts.extend(availability(summary));
     if let Some(faults) = figures::faults::faults(summary) {

@@ -122,7 +122,11 @@ fn links(summary: &Summary, width: usize) -> Option<String> {
     let table = figures::links::links(summary)?;
     let answers = figures::links::answers(summary);
     let answers = answers.iter().map(|said| format!("  {}\n", plain(said)));
-    Some(table.to_text_within(width) + &answers.collect::<String>())
+    let steps = figures::links::by_step(summary);
+    let steps = steps.map_or(String::new(), |steps| {
+        format!("\nBy step\n{}", steps.to_text_within(width))
+    });
+    Some(table.to_text_within(width) + &answers.collect::<String>() + &steps)
 }
 
 /// Outages by fault, and a year of them.

@@ -5,7 +5,7 @@ mod tests;
 
 use crate::record::{
     Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
-    Slopes, Statistic,
+    Slopes, Statistic, TimeStatistics,
 };
 use crate::statistics::sensitivity::{
     Critical, Estimate, Level, Reading, Shape, critical, gain, saturated, shape, share, slope,
@@ -60,10 +60,22 @@ pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
 }
 
 impl DelayRow {
-    /// A figure of its response times, unless a criterion of validity reaches it.
-    fn figure(&self, statistic: Statistic) -> Option<f64> {
-        let value = self.response_time.get(statistic)?;
+    /// Response times of a step, or of all of them.
+    fn times(&self, step: Option<&str>) -> Option<&TimeStatistics> {
+        match step {
+            Some(step) => self.by_step.get(step),
+            None => Some(&self.response_time),
+        }
+    }
+
+    /// A figure of the response times of a step, or of all of them, unless a criterion of validity reaches it.
+    fn figure_of(&self, step: Option<&str>, statistic: Statistic) -> Option<f64> {
+        let value = self.times(step)?.get(statistic)?;
         (!self.void_for.contains(&statistic)).then_some(value)
+    }
+
+    fn figure(&self, statistic: Statistic) -> Option<f64> {
+        self.figure_of(None, statistic)
     }
 }
 
@@ -110,13 +122,13 @@ impl Rows<'_> {
         &self,
         question: impl Fn(&DelayPurpose) -> Option<Option<&str>>,
         link: &str,
-        statistic: Statistic,
+        figure: impl Fn(&DelayRow) -> Option<f64>,
     ) -> Vec<Vec<Level>> {
         let rounds = self.of(question, link);
         let level = |row: &&DelayRow| {
             Some(Level {
                 delay_s: row.delayed.get(link).copied().unwrap_or(0.0),
-                value: row.figure(statistic)?,
+                value: figure(row)?,
             })
         };
         let whole = rounds
@@ -126,12 +138,14 @@ impl Rows<'_> {
     }
 
     fn link(&self, name: &str, link: &str, seed: u64) -> LinkSummary {
-        let means = self.levels(of_slope, link, Statistic::Mean);
+        let by_mean = |row: &DelayRow| row.figure(Statistic::Mean);
+        let means = self.levels(of_slope, link, by_mean);
         let mean = slope(&means);
         // By the same two delays as at half the rate: a line that bends has another slope over more of them.
         let ends = slope(&ends_of(&means));
-        let median = slope(&self.levels(of_slope, link, Statistic::P50));
-        let half = slope(&self.levels(at_half, link, Statistic::Mean));
+        let median = self.levels(of_slope, link, |row| row.figure(Statistic::P50));
+        let median = slope(&median);
+        let half = slope(&self.levels(at_half, link, by_mean));
         let is_saturated = ends.as_ref().zip(half.as_ref());
         let is_saturated = is_saturated.map(|(full, half)| saturated(full, half));
         let shape = shape(&means, seed);
@@ -151,11 +165,12 @@ impl Rows<'_> {
         LinkSummary {
             name: name.to_owned(),
             link: link.to_owned(),
-            slope: Slopes {
-                mean: mean.as_ref().map(bounds),
-                p50: median.as_ref().map(bounds),
-                p99: self.slope_of_p99(link),
-            },
+            slope: self.slopes(link, None),
+            by_step: self
+                .steps()
+                .into_iter()
+                .map(|step| (step.to_owned(), self.slopes(link, Some(step))))
+                .collect(),
             turns_per_exchange: per_exchange,
             turn_time_s: turns.and_then(|(_, time)| time),
             bend: match shape {
@@ -179,12 +194,28 @@ impl Rows<'_> {
         }
     }
 
-    fn slope_of_p99(&self, link: &str) -> Option<Bounds> {
+    /// Steps, where there are several.
+    fn steps(&self) -> Vec<&str> {
+        let first = self.0.first();
+        let steps = first.into_iter().flat_map(|row| row.by_step.keys());
+        steps.map(String::as_str).collect()
+    }
+
+    /// Slopes of the response times of a step, or of all of them.
+    fn slopes(&self, link: &str, step: Option<&str>) -> Slopes {
+        let of = |statistic| {
+            let levels = self.levels(of_slope, link, |row| row.figure_of(step, statistic));
+            slope(&levels).as_ref().map(bounds)
+        };
         let rounds = self.of(of_slope, link);
-        let mut rows = rounds.values().flatten();
-        let is_enough = rows.all(|row| row.exchanges >= ENOUGH_FOR_P99);
-        let levels = self.levels(of_slope, link, Statistic::P99);
-        slope(&levels).filter(|_| is_enough).as_ref().map(bounds)
+        let mut counts = rounds.values().flatten().map(|row| row.times(step));
+        let is_enough =
+            counts.all(|times| times.is_some_and(|times| times.count >= ENOUGH_FOR_P99));
+        Slopes {
+            mean: of(Statistic::Mean),
+            p50: of(Statistic::P50),
+            p99: of(Statistic::P99).filter(|_| is_enough),
+        }
     }
 
     /// Turns per exchange and mean time of a turn, over the loads without any delay.
@@ -359,7 +390,7 @@ pub fn with_slope(rows: &[DelayRow]) -> BTreeSet<String> {
     let rows = Rows(rows);
     let links = rows.links();
     let rises = |link: &&str| {
-        let slope = slope(&rows.levels(of_slope, link, Statistic::Mean));
+        let slope = slope(&rows.levels(of_slope, link, |row| row.figure(Statistic::Mean)));
         slope.is_some_and(|slope| slope.low > 0.0)
     };
     links.into_iter().filter(rises).map(str::to_owned).collect()

@@ -255,6 +255,7 @@ async fn delayed(
         purpose: load.purpose.clone(),
         exchanges: own.times.response_time.count,
         failed: own.failed,
+        by_step: own.times_by_step(),
         response_time: own.times.response_time,
         void_for: void_figures(&measured.data),
         links: sensitivity_links

@@ -190,7 +190,7 @@ fn exchanges_that_are_cut_off_are_told() {
     assert_eq!(aborted.count() as u64, expected);
 }
 
-/// What a step takes out of answers stands with the exchange, as far as it was found.
+/// Values that a step takes out of answers stand with the exchange, as far as they were found.
 #[test]
 fn extracted_values_are_told() {
     let server = Server::start(|number| match number % 2 {

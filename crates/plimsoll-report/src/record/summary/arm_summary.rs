@@ -141,6 +141,17 @@ figures!(ArmSummary {
 
 times!(ArmSummary { failed_time });
 
+impl ArmSummary {
+    /// Response times of each step by its name, where there are several.
+    #[must_use]
+    pub fn times_by_step(&self) -> IndexMap<String, TimeStatistics> {
+        let steps = self.by_step.iter().filter(|_| self.by_step.len() > 1);
+        steps
+            .map(|(name, step)| (name.clone(), step.response_time))
+            .collect()
+    }
+}
+
 /// One block of one arm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockSummary {

@@ -2,6 +2,7 @@
 
 use crate::record::figures::figures;
 use crate::record::times::{Statistic, TimeStatistics};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ pub struct LinkSummary {
     pub link: String,
     /// Seconds that response times grow per second of delay.
     pub slope: Slopes,
+    /// The slope of each step by itself, by its name; empty where there is one step.
+    #[serde(default)]
+    pub by_step: IndexMap<String, Slopes>,
     /// Turns per exchange without a delay: bytes of the caller after bytes of the dependency, or first, begin one. `null` where nothing
     /// was exchanged.
     pub turns_per_exchange: Option<f64>,
@@ -139,6 +143,9 @@ pub struct DelayRow {
     pub failed: u64,
     /// Response times.
     pub response_time: TimeStatistics,
+    /// Those of each step by itself, by its name; empty where there is one step.
+    #[serde(default)]
+    pub by_step: IndexMap<String, TimeStatistics>,
     /// Figures of them that a criterion of validity reaches.
     pub void_for: Vec<Statistic>,
     /// The links of the arm, as `caller -> dependency`, with what passed on each.

@@ -33,6 +33,35 @@ pub(in crate::render) fn links(summary: &Summary) -> Option<Table> {
     Some(table)
 }
 
+/// Slopes of each step by itself; `None` where there is one step.
+pub(in crate::render) fn by_step(summary: &Summary) -> Option<Table> {
+    let links = || {
+        summary
+            .arms
+            .iter()
+            .flat_map(|(arm, of)| of.links.iter().map(move |link| (arm, link)))
+    };
+    links().find(|(_, link)| !link.by_step.is_empty())?;
+    let several_arms = summary.arms.len() > 1;
+    let mut table = Table::new(
+        ["link"]
+            .into_iter()
+            .chain(several_arms.then_some("arm"))
+            .chain(["step", "slope mean", "p50", "p99"]),
+    )
+    .with_words(if several_arms { &[1, 2] } else { &[1] });
+    for (arm, link) in links() {
+        for (step, slopes) in &link.by_step {
+            let mut row = vec![link.link.clone()];
+            row.extend(several_arms.then(|| arm.clone()));
+            row.push(step.clone());
+            row.extend([slopes.mean, slopes.p50, slopes.p99].map(slope));
+            table.rows.push(row);
+        }
+    }
+    Some(table)
+}
+
 /// Answers below the table: the dependency of each arm that callers would gain most without, and how callers use each link.
 pub(in crate::render) fn answers(summary: &Summary) -> Vec<String> {
     let several_arms = summary.arms.len() > 1;

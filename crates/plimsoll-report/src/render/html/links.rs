@@ -6,7 +6,7 @@ use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
 use super::{arms, figure};
 use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
-use crate::render::figures::links::{answers, links, shape};
+use crate::render::figures::links::{answers, by_step, links, shape};
 use crate::render::view::RunView;
 use crate::render::words::time;
 use maud::{Markup, html};
@@ -25,6 +25,10 @@ pub(super) fn section(view: &RunView) -> Markup {
             ul.notes { @for answer in answers { li { (answer) } } }
         }
         div.dense { (arms::table(&table)) }
+        @if let Some(steps) = by_step(summary) {
+            h3 { "By step" }
+            div.dense { (arms::table(&steps)) }
+        }
         @for (index, (name, arm)) in summary.arms.iter().enumerate() {
             @for link in &arm.links {
                 h3 { @if several_arms { (name) ": " } (link.link) }

@@ -1,7 +1,8 @@
 //! Links whose slopes, gains and bends are known by construction.
 
 use super::*;
-use crate::record::{LinkTurns, TimeStatistics};
+use crate::record::LinkTurns;
+use indexmap::IndexMap;
 
 /// A load of an API with own work of 30 ms that asks a log (90 ms) and secrets (110 ms), in sequence, or the log in vain.
 fn row(
@@ -44,6 +45,7 @@ fn row(
             p99: Some(mean),
             ..TimeStatistics::default()
         },
+        by_step: IndexMap::new(),
         links: [("api -> log", 0.090), ("api -> secrets", 0.110)]
             .map(|(link, time)| (link.to_owned(), turns(time)))
             .into(),
@@ -171,4 +173,30 @@ fn a_load_that_is_void_or_fails_enters_nothing() {
     assert!((links[1].slope.mean.unwrap().value - 1.0).abs() < 1e-9);
     assert!((links[1].gain.unwrap().value - 0.110).abs() < 1e-9);
     assert_eq!(notes(&rows).len(), 2);
+}
+
+/// One step waits for the log, the other does not; of the second there are enough exchanges for a p99.
+#[test]
+fn each_step_has_slopes_of_its_own() {
+    let mut rows = rows(true);
+    for row in &mut rows {
+        let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
+        let times = |count, mean| TimeStatistics {
+            count,
+            mean: Some(mean),
+            p50: Some(mean),
+            p99: Some(mean),
+            ..TimeStatistics::default()
+        };
+        let order = times(30, 0.2 + 2.0 * delay);
+        let look = times(299, 0.02);
+        row.by_step = [("order".to_owned(), order), ("look".to_owned(), look)].into();
+    }
+    let (links, _) = summarise(&rows, 1);
+    let log = &links[0];
+    let found = |step: &str| log.by_step[step].mean.unwrap().value;
+    assert!((found("order") - 2.0).abs() < 1e-9, "{log:?}");
+    assert!(found("look").abs() < 1e-9, "{log:?}");
+    assert!(log.by_step["order"].p99.is_none() && log.by_step["look"].p99.is_some());
+    assert_eq!(log.by_step.keys().collect::<Vec<_>>(), ["order", "look"]);
 }
