@@ -281,12 +281,13 @@ fn lateness_at_the_ends_widens_an_outage() {
 /// A third is hit from 1.6 s on. From 2.0 to 2.3 s the generator stood still, in which the outage ended: nobody failed any more.
 #[test]
 fn lateness_behind_a_partial_outage_widens_it() {
-    let fails = |at: f64| {
-        let is_hit = (at * 100.0) as u32 % 3 == 0;
-        (is_hit && (1.6..2.0).contains(&at)).then_some((OutcomeClass::Reset, 1_000))
-    };
     let outage = |late: bool| {
-        let mut exchanges = even(fails);
+        let mut slot = 0_u32;
+        let mut exchanges = even(|at| {
+            slot += 1;
+            let is_hit = slot.is_multiple_of(3) && (1.6..2.0).contains(&at);
+            is_hit.then_some((OutcomeClass::Reset, 1_000))
+        });
         for one in exchanges.iter_mut().filter(|_| late) {
             if (2_000_000..2_300_000).contains(&one.intended_us) {
                 one.late_us = 2_300_000 - one.intended_us;

@@ -229,7 +229,10 @@ pub(super) fn method(view: &RunView) -> String {
         }
         (MethodName::Sensitivity, _) => {
             let links = summary.arms.values().map(|arm| arm.links.len()).max();
-            format!("sensitivity to {} links", links.unwrap_or(0))
+            match links.unwrap_or(0) {
+                1 => "sensitivity to one link".to_owned(),
+                links => format!("sensitivity to {links} links"),
+            }
         }
         (MethodName::Availability, _) => {
             let found = summary

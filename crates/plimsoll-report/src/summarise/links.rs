@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Exchanges of a load from which on its p99 has an upper 95 % bound.
 const ENOUGH_FOR_P99: u64 = 299;
 
+/// A gain of a smaller share of the mean response time is none.
+const WORTH_NAMING: f64 = 0.05;
+
 /// Loads of one arm.
 struct Rows<'a>(&'a [DelayRow]);
 
@@ -295,6 +298,19 @@ impl Rows<'_> {
         figures.collect()
     }
 
+    /// That no gain is told apart from none: because there is none, or because its interval is too wide.
+    fn no_gain(&self, gains: &[(&str, Estimate)]) -> String {
+        let most = gains.iter().map(|(_, gain)| gain.high).fold(0.0, f64::max);
+        let worth_naming = self.baseline().unwrap_or_default() * WORTH_NAMING;
+        match most > worth_naming {
+            true => format!(
+                "whether callers would gain anything without a dependency is not told: none, or up to {}",
+                format_seconds(most)
+            ),
+            false => "callers would gain nothing without any of these dependencies".to_owned(),
+        }
+    }
+
     fn critical(&self, links: &[LinkSummary]) -> Option<CriticalLink> {
         let gains: Vec<(&str, Estimate)> = links
             .iter()
@@ -349,7 +365,7 @@ impl Rows<'_> {
             },
             Critical::None => CriticalLink {
                 name: None,
-                sentence: "callers would gain nothing without any of these dependencies".to_owned(),
+                sentence: self.no_gain(&gains),
             },
         })
     }

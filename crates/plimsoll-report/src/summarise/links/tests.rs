@@ -200,3 +200,22 @@ fn each_step_has_slopes_of_its_own() {
     assert!(log.by_step["order"].p99.is_none() && log.by_step["look"].p99.is_some());
     assert_eq!(log.by_step.keys().collect::<Vec<_>>(), ["order", "look"]);
 }
+
+#[test]
+fn a_gain_that_is_not_told_is_not_called_none() {
+    let mut rows = rows(true);
+    let is_gain = |row: &&mut DelayRow| matches!(row.purpose, DelayPurpose::Gain(Some(_)));
+    for row in rows.iter_mut().filter(is_gain) {
+        let off = if row.round % 2 == 0 { 0.5 } else { -0.5 };
+        row.response_time.mean = row.response_time.mean.map(|mean| mean + off);
+    }
+    let (_, critical) = summarise(&rows, 1);
+    let critical = critical.unwrap();
+    assert_eq!(critical.name, None);
+    let begins = "whether callers would gain anything without a dependency is not told";
+    assert!(
+        critical.sentence.starts_with(begins),
+        "{}",
+        critical.sentence
+    );
+}
