@@ -101,6 +101,14 @@ pub fn read_of(path: &Path, limit: Limit, kinds: Kinds) -> io::Result<Vec<u8>> {
     if found.is_file() && found.len() > limit.bytes() {
         return Err(too_large(limit));
     }
+    read_open(file, limit)
+}
+
+/// The rest of the content of a file that is open.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_open(file: File, limit: Limit) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     // One byte more tells what is as long as the limit from what is longer, also where a length is not known.
     file.take(limit.bytes() + 1).read_to_end(&mut content)?;

@@ -128,11 +128,15 @@ impl Change {
         Ok(())
     }
 
-    /// Takes it back, as far as it was made.
+    /// Takes it back, as far as it was made. Of a proxy that is gone nothing is left.
     ///
     /// # Errors
     /// As of [`Self::make`].
     pub(crate) async fn take_back(&self) -> Result<(), String> {
+        let found = self.api.ask("GET", &self.path(), &Value::Null).await;
+        if found.is_err_and(|why| why.status == Some(404)) {
+            return Ok(());
+        }
         if self.toxics.is_empty() {
             return self.enable(true).await;
         }
@@ -146,7 +150,13 @@ impl Change {
             failed.extend(removed.map(|why| why.to_string()));
         }
         // One that answers late, or that it failed, may have done it all the same.
-        let proxy = self.proxy().await?;
+        let proxy = match self.proxy().await {
+            Ok(proxy) => proxy,
+            Err(why) => {
+                failed.push(why);
+                return Err(failed.join("; "));
+            }
+        };
         let left = proxy["toxics"].as_array().into_iter().flatten();
         let mut left = left.filter_map(|toxic| toxic["name"].as_str());
         match left.find(|name| names.contains(name)) {

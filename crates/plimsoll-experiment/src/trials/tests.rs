@@ -13,6 +13,15 @@ const FAULTS: &str =
     "{ crash: { kill: a, for: 2s }, silent: { link: lb -> a, silence: true, for: 3s } }";
 
 fn load_of(load: &str, faults: &str, availability: &str) -> Result<Experiment, String> {
+    load_with("{ get: /a }", load, faults, availability)
+}
+
+fn load_with(
+    step: &str,
+    load: &str,
+    faults: &str,
+    availability: &str,
+) -> Result<Experiment, String> {
     let text = format!(
         "version: 1
 name: x
@@ -21,7 +30,7 @@ components:
   b: {{ mock: {{}} }}
   outside: {{ external: 'http://127.0.0.1:9' }}
   lb: {{ command: [lb, '${{self.port}}', '${{a.url}}', '${{b.url}}'] }}
-scenario: [{{ get: /a }}]
+scenario: [{step}]
 load: {load}
 arms: {{ main: {{ target: lb }} }}
 faults: {faults}
@@ -39,6 +48,36 @@ fn of(experiment: &Experiment) -> &Availability {
         Method::Availability(availability) => availability,
         other => panic!("{other:?}"),
     }
+}
+
+/// Values out of answers stand in the record of each arrival, so there are fewer of both.
+#[test]
+fn what_steps_extract_is_bounded() {
+    let step = |values: usize| {
+        let values = (0..values).map(|number| format!("v{number}: {{ header: a }}"));
+        let values: Vec<String> = values.collect();
+        format!("{{ get: /a, extract: {{ {} }} }}", values.join(", "))
+    };
+    let both = format!("{BOTH}, deadline: 400ms }}");
+    let check = |values, rate: &str, expected: Option<&str>| {
+        let load = format!("{{ rate: {rate} }}");
+        let loaded = load_with(&step(values), &load, FAULTS, &both).err();
+        match expected {
+            None => assert_eq!(loaded, None),
+            Some(part) => assert!(loaded.clone().unwrap().contains(part), "{loaded:?}"),
+        }
+    };
+    check(20, "150/s", None);
+    check(
+        21,
+        "150/s",
+        Some("takes more than 20 values out of an answer"),
+    );
+    check(
+        1,
+        "4000/s",
+        Some("with more than 200000 arrivals at 4000/s"),
+    );
 }
 
 #[test]

@@ -148,5 +148,13 @@ fn killing_the_lab_has_its_warden_undo_both_changes() {
         // Doing it again does no harm.
         let healed = foreign.workspace.run(&["heal", "run"]);
         healed.ended_with(0).saying("healed: f0");
+        // Nor is anything left of a proxy that is gone, as after a new start of Toxiproxy.
+        let request = Request {
+            method: "DELETE",
+            ..Request::get("/proxies/stock")
+        };
+        assert_eq!(request.ask(foreign.api(), PATIENCE).unwrap().status, 204);
+        let healed = foreign.workspace.run(&["heal", "run"]);
+        healed.ended_with(0).saying("healed: f0");
     }
 }

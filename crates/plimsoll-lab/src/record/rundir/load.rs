@@ -17,7 +17,7 @@ use plimsoll_report::view::{ArmTimes, RunView};
 use rustix::process::geteuid;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -111,11 +111,10 @@ fn own_text(path: &Path) -> Result<String, LabError> {
             "anybody may have written it, and it has commands to be run: look at them, then `chmod o-w` it",
         ));
     }
-    let mut text = String::new();
-    file.take(Limit::RECORD.bytes())
-        .read_to_string(&mut text)
-        .map_err(unreadable(path))?;
-    Ok(text)
+    let content = plimsoll_files::read_open(file, Limit::RECORD);
+    content
+        .and_then(plimsoll_files::text)
+        .map_err(unreadable(path))
 }
 
 /// Trials of an earlier run, which are not made again.
