@@ -79,12 +79,7 @@ impl Trial {
         self.void.is_empty()
     }
 
-    /// Whether its interval holds this length.
-    pub fn holds(&self, seconds: f64) -> bool {
-        self.holds_within(seconds, 0.0)
-    }
-
-    /// Whether it does, or nearly.
+    /// Whether its interval, so much wider on either side, holds this length.
     pub fn holds_within(&self, seconds: f64, off: f64) -> bool {
         self.outage.low - off <= seconds && seconds <= self.outage.high + off
     }
@@ -124,7 +119,9 @@ mod tests {
         let trials = read(json!([one])).unwrap();
         let trial = &trials[0];
         assert_eq!((trial.number, trial.failed), (3, 17));
-        assert!(trial.holds(0.1) && trial.holds(0.2) && !trial.holds(0.21) && !trial.counts());
+        assert!([0.1, 0.2].map(|one| trial.holds_within(one, 0.0)) == [true; 2]);
+        assert!(!trial.holds_within(0.21, 0.0) && trial.holds_within(0.21, 0.011));
+        assert!(!trial.counts());
         assert_eq!(trial.outage.first, Some(0.05));
         assert_eq!(reasons(trials.iter()), "2 × s");
         assert!(read(json!([])).is_err() && read(json!([{}])).is_err());

@@ -123,6 +123,13 @@ impl Found {
         self.failure.length().unwrap_or_default().as_secs_f64()
     }
 
+    /// Whether the interval, so much wider on either side, holds how long the target failed.
+    fn holds_within(&self, tolerance: f64) -> bool {
+        let unsure = self.failure.unsure.as_secs_f64() / 2.0;
+        let middle = self.length() - unsure;
+        self.trial.holds_within(middle, tolerance + unsure)
+    }
+
     /// Requests that were lost over the rate: those that it counted, or where nobody escaped those that came meanwhile.
     fn lost(&self) -> f64 {
         if self.cell.each == 1 || self.cell.how == How::Refuses {

@@ -191,8 +191,9 @@ async fn serve(
 ) -> io::Result<()> {
     let mut connections = JoinSet::new();
     loop {
+        let from = clock::now();
         let listener = listening(socket)?;
-        lock(record).end_refusal(clock::now());
+        lock(record).end_refusal(from, clock::now());
         let refused_for = loop {
             tokio::select! {
                 told = refusals.recv() => break told,

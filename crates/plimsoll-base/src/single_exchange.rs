@@ -18,6 +18,9 @@ pub struct SingleExchange {
     /// From its intended start until it was begun: lateness of the generator, and a wait for a free connection.
     #[serde(default)]
     pub late_us: u64,
+    /// From its intended start to the first byte of its request that was sent, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_us: Option<u64>,
     /// How it ended.
     pub class: OutcomeClass,
     /// The status of its answer, where there was one.
@@ -48,6 +51,12 @@ impl SingleExchange {
     #[must_use]
     pub fn late_s(&self) -> f64 {
         seconds(self.late_us)
+    }
+
+    /// Seconds from its intended start to the first byte of its request, where one was sent.
+    #[must_use]
+    pub fn sent_s(&self) -> Option<f64> {
+        self.sent_us.map(seconds)
     }
 
     /// Seconds from its intended start to its end.

@@ -79,10 +79,10 @@ fn listed(found: &[&&Found]) -> String {
 fn intervals(counted: &[&Found], wanted: usize) -> Bar {
     let told: Vec<&&Found> = counted.iter().filter(|one| !one.trial.is_below).collect();
     let missed: Vec<&&Found> = (told.iter().copied())
-        .filter(|one| !one.trial.holds(one.length()))
+        .filter(|one| !one.holds_within(0.0))
         .collect();
     let held = told.len() - missed.len();
-    let nearly = |one: &&&&Found| one.trial.holds_within(one.length(), one.trial.resolution);
+    let nearly = |one: &&&&Found| one.holds_within(one.trial.resolution);
     let near = missed.iter().filter(nearly).count();
     let may_miss = wanted.div_ceil(MISSES_ONE_OF);
     Bar::judged(
@@ -106,7 +106,7 @@ fn resolution(counted: &[&Found]) -> Bar {
         .filter(|one| one.cell.hits() >= SEEN)
         .collect();
     // It may be above what it can be told from by the luck of three arrivals, if the interval is right.
-    let wrong = |one: &&&Found| !one.trial.is_below && !one.trial.holds(one.length());
+    let wrong = |one: &&&Found| !one.trial.is_below && !one.holds_within(0.0);
     let not_called: Vec<&&Found> = short.iter().copied().filter(wrong).collect();
     let (hidden, seen): (Vec<&&Found>, Vec<&&Found>) = (long.iter().copied()).partition(too_short);
     let unseen: Vec<&&Found> = seen.into_iter().filter(|one| one.trial.is_below).collect();
@@ -221,6 +221,7 @@ mod tests {
                 each,
                 began,
                 ended: Some(began + length),
+                unsure: Duration::ZERO,
                 requests: ms,
             },
         }

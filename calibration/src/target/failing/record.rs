@@ -24,6 +24,8 @@ pub struct Failure {
     pub began: Instant,
     /// Known when it begins, but for refusals.
     pub ended: Option<Instant>,
+    /// Its end may have been so much earlier: the clock was read before and after.
+    pub unsure: Duration,
     /// Requests that it hit; those of connections that were refused never came.
     pub requests: u64,
 }
@@ -86,13 +88,18 @@ impl Record {
             each: each.max(1),
             began: now,
             ended: length.map(|length| now + length),
+            unsure: Duration::ZERO,
             requests: 0,
         });
     }
 
-    pub(super) fn end_refusal(&mut self, now: Instant) {
-        if let Some(last) = self.failures.last_mut() {
-            last.ended.get_or_insert(now);
+    /// A refusal ended between these two moments.
+    pub(super) fn end_refusal(&mut self, from: Instant, to: Instant) {
+        if let Some(last) = self.failures.last_mut()
+            && last.ended.is_none()
+        {
+            last.ended = Some(to);
+            last.unsure = to.saturating_duration_since(from);
         }
     }
 
@@ -161,8 +168,10 @@ mod tests {
         assert_eq!(record.failures[0].length(), None);
         assert!(!record.is_healed(start + Duration::from_secs(9)));
         let end = start + Duration::from_millis(12);
-        record.end_refusal(end);
-        record.end_refusal(end + Duration::from_secs(1));
+        record.end_refusal(end - Duration::from_millis(2), end);
+        let later = end + Duration::from_secs(1);
+        record.end_refusal(later, later);
+        assert_eq!(record.failures[0].unsure, Duration::from_millis(2));
         assert_eq!(record.failures[0].length(), Some(Duration::from_millis(12)));
         assert_eq!(record.treat(0, end), Treatment::Answered);
     }

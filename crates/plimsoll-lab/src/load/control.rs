@@ -155,6 +155,7 @@ mod tests {
             intended_us: at_ms * 1_000,
             response_us: 1_000,
             late_us: 0,
+            sent_us: None,
             class,
             status: None,
             reason: None,

@@ -56,6 +56,9 @@ impl From<&Exchange> for SingleExchange {
             intended_us: micros(exchange.intended),
             response_us: micros(exchange.response),
             late_us: micros(exchange.late),
+            sent_us: exchange
+                .service
+                .map(|service| micros(exchange.response.saturating_sub(service))),
             class: exchange.class,
             status,
             reason,
@@ -107,6 +110,7 @@ impl Exchanges {
             intended_us: intended / 1_000,
             response_us: response / 1_000,
             late_us: late / 1_000,
+            sent_us: None,
             class: OutcomeClass::Aborted,
             status: None,
             reason: None,

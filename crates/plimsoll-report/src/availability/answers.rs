@@ -19,8 +19,10 @@ pub(super) enum Quality {
 pub(super) struct Answer {
     /// Its intended start.
     pub(super) at: f64,
-    /// Its release, at which it met its target.
+    /// Its release: it met its target no earlier.
     pub(super) released: f64,
+    /// When it had met its target: its first byte was sent, or a connection refused.
+    pub(super) met_by: f64,
     /// When it was over for its caller: when it ended, or at its deadline.
     pub(super) end: f64,
     /// From its intended start to its end.
@@ -53,9 +55,17 @@ fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<
         OutcomeClass::Passed if in_time => Quality::Good,
         _ => Quality::Failed,
     };
+    let released = at + exchange.late_s();
+    let met_by = match (exchange.sent_s(), exchange.class) {
+        (Some(sent), _) => at + sent,
+        (None, OutcomeClass::Refused | OutcomeClass::Reset) => at + response,
+        // Whoever waits for a connection in vain meets silence from its release on.
+        (None, _) => released,
+    };
     Some(Answer {
         at,
-        released: at + exchange.late_s(),
+        released,
+        met_by: met_by.max(released),
         end: at + response.min(settings.deadline_s),
         response,
         quality,

@@ -7,6 +7,25 @@ use crate::record::{AvailabilitySettings, TrialOutage};
 /// Fewer failures show no length: two may be all that a long outage of a few callers was seen by.
 const FEWEST: usize = 3;
 
+/// A moment of an exchange, which is known but for the time between these two.
+#[derive(Clone, Copy)]
+struct Moment {
+    earliest: fn(&Answer) -> f64,
+    latest: fn(&Answer) -> f64,
+}
+
+/// When its caller wanted it.
+const INTENDED: Moment = Moment {
+    earliest: |one| one.at,
+    latest: |one| one.at,
+};
+
+/// When it met its target.
+const MET: Moment = Moment {
+    earliest: |one| one.released,
+    latest: |one| one.met_by,
+};
+
 /// Failures with less than `gap` between their intended starts. Good answers in between are those that the fault does not hit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Burst {
@@ -52,15 +71,16 @@ impl Burst {
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The length of its outage, as intended starts and releases both allow: callers count by the first, and what was gone met the second.
+    /// The length of its outage, as intended starts and meetings with the target both allow: callers count by the first, and what was gone saw
+    /// the second.
     fn length(&self, answers: &[Answer], ended: f64) -> (f64, Length) {
-        let (low, length) = self.length_by(answers, ended, |one| one.at);
-        let (low_released, released) = self.length_by(answers, ended, |one| one.released);
+        let (low, length) = self.length_by(answers, ended, INTENDED);
+        let (low_met, met) = self.length_by(answers, ended, MET);
         let length = Length {
-            high: length.high.max(released.high) + self.late_behind(answers, low, length),
+            high: length.high.max(met.high) + self.late_behind(answers, low, length),
             ..length
         };
-        (low.min(low_released), length)
+        (low.min(low_met), length)
     }
 
     /// By how much those were released late, at most, of whom one may be the first that a partial outage would have hit and did not.
@@ -76,21 +96,17 @@ impl Burst {
     }
 
     /// That by these moments. Without a good answer in between it is taken for a total one, which the good answers around it bound.
-    fn length_by(
-        &self,
-        answers: &[Answer],
-        ended: f64,
-        moment: impl Fn(&Answer) -> f64,
-    ) -> (f64, Length) {
-        let low = (moment(&answers[self.last()]) - moment(&answers[self.first()])).max(0.0);
+    fn length_by(&self, answers: &[Answer], ended: f64, moment: Moment) -> (f64, Length) {
+        let (earliest, latest) = (moment.earliest, moment.latest);
+        let low = (earliest(&answers[self.last()]) - latest(&answers[self.first()])).max(0.0);
         if self.is_partial() {
-            let starts = self.failures.iter().map(|place| moment(&answers[*place]));
+            let starts = self.failures.iter().map(|place| earliest(&answers[*place]));
             let mut starts: Vec<f64> = starts.collect();
             starts.sort_by(f64::total_cmp);
             return (low, slice::length(&starts));
         }
-        let before = answers[..self.first()].last().map_or(0.0, &moment);
-        let after = answers.get(self.last() + 1).map_or(ended, &moment);
+        let before = answers[..self.first()].last().map_or(0.0, earliest);
+        let after = answers.get(self.last() + 1).map_or(ended, latest);
         let total = (after - before).max(low);
         let length = Length {
             estimate: low.midpoint(total),
@@ -99,14 +115,14 @@ impl Burst {
         (low, length)
     }
 
-    /// Up to when its outage may have lasted: until the next good answer was released, where it hit all of them; else half of what is unknown
+    /// Up to when its outage may have lasted: until the next good answer met its target, where it hit all of them; else half of what is unknown
     /// of its length lies behind its last failure.
     pub(super) fn may_last_until(&self, answers: &[Answer], ended: f64) -> f64 {
         if !self.is_partial() {
             let after = answers.get(self.last() + 1);
-            return after.map_or(ended, |one| one.released);
+            return after.map_or(ended, |one| one.met_by);
         }
-        let (low, length) = self.length_by(answers, ended, |one| one.at);
+        let (low, length) = self.length_by(answers, ended, INTENDED);
         let last = answers[self.last()].at + (length.high - low) / 2.0;
         last + self.late_behind(answers, low, length)
     }

@@ -88,6 +88,7 @@ fn slots(rate: f64, outages: &[(f64, f64)], hit: Hit, draw: &mut Draw) -> Vec<Si
             intended_us: (at * 1e6) as u64,
             response_us: 2_000,
             late_us: 0,
+            sent_us: Some(0),
             class: match is_hit && is_down {
                 true => OutcomeClass::Reset,
                 false => OutcomeClass::Passed,
@@ -196,6 +197,7 @@ fn even(mut changed: impl FnMut(f64) -> Option<(OutcomeClass, u64)>) -> Vec<Sing
             intended_us,
             response_us,
             late_us: 0,
+            sent_us: Some(0),
             class,
             status: None,
             reason: None,
@@ -276,6 +278,32 @@ fn lateness_at_the_ends_widens_an_outage() {
     check(&[(1.601, 30_000), (2.101, 40_000)], 0.46, 0.55);
     // The last good one before, and the last that failed: neither end may be drawn in.
     check(&[(1.591, 9_000), (2.091, 9_000)], 0.49, 0.51);
+}
+
+/// A request met whatever was gone when its first byte was sent, or its connection was refused, and no earlier than it was released.
+#[test]
+fn an_outage_is_met_between_release_and_first_byte() {
+    let is_down = |at: f64| (1.6..2.1).contains(&at);
+    let check = |at: f64, change: fn(&mut SingleExchange), low: f64, high: f64| {
+        let mut exchanges = even(|at| if is_down(at) { RESET } else { None });
+        let place = exchanges.partition_point(|one| one.intended_s() < at);
+        change(&mut exchanges[place]);
+        let outage = read_trial(&settings(100.0), &trial(), &exchanges).outage;
+        close(outage.low_s, low);
+        close(outage.high_s, high);
+    };
+    // The first that failed, and the first good one after.
+    check(1.601, |one| one.sent_us = Some(4_000), 0.486, 0.51);
+    check(2.101, |one| one.sent_us = Some(1_500), 0.49, 0.5115);
+    // Refused after 1 ms, and silence from its release on.
+    check(1.601, |one| one.sent_us = None, 0.489, 0.51);
+    let silent: fn(&mut SingleExchange) = |one| {
+        (one.sent_us, one.class) = (None, OutcomeClass::TimedOut);
+    };
+    check(1.601, silent, 0.49, 0.51);
+    // Neither end is drawn in.
+    check(1.591, |one| one.sent_us = Some(1_500), 0.49, 0.51);
+    check(2.091, |one| one.sent_us = Some(1_500), 0.49, 0.51);
 }
 
 /// A third is hit from 1.6 s on. From 2.0 to 2.3 s the generator stood still, in which the outage ended: nobody failed any more.

@@ -75,6 +75,7 @@ mod tests {
                 intended_us: index * 6_667,
                 response_us: 1_000 + index,
                 late_us: index % 100,
+                sent_us: (index % 3 > 0).then_some(index % 100 + 7),
                 class: [OutcomeClass::Passed, OutcomeClass::Refused][usize::from(index % 3 == 0)],
                 status: (index % 3 != 0).then_some(200),
                 reason: (index % 3 == 0).then_some(Reason::ConnectionRefused),
