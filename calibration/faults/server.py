@@ -7,6 +7,7 @@ busy                  a thread works a tenth of the time
 hungry                a thread takes ever more memory while its group's is limited
 shared                somebody else may listen at its port, too
 left                  leaves the control groups of a run before it listens
+tidy DIRECTORY        a thread removes what fills its disk as soon as it is there
 """
 
 import http.server
@@ -92,10 +93,20 @@ def hungry():
         time.sleep(0.002)
 
 
+def tidy():
+    """What is removed takes its room until whoever fills it is through, and none from then on."""
+    filler = os.path.join(words[words.index("tidy") + 1], ".plimsoll-filler")
+    while True:
+        try:
+            os.unlink(filler)
+        except FileNotFoundError:
+            time.sleep(0.0002)
+
+
 limited_by = limit_file() if "hungry" in words else None
 if "left" in words:
     leave()
-for work in (busy, hungry):
+for work in (busy, hungry, tidy):
     if work.__name__ in words:
         threading.Thread(target=work, daemon=True).start()
 host = words[words.index("on") + 1] if "on" in words else "127.0.0.1"

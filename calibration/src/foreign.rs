@@ -5,6 +5,7 @@ use crate::child::Child;
 use crate::{clock, port};
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -14,6 +15,18 @@ const TRIES: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often that is looked for.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// A program that `bench/peers/install` brings.
+pub fn peer(name: &str) -> Result<PathBuf, Error> {
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/bin");
+    let program = peers.join(name);
+    match program.exists() {
+        true => Ok(program),
+        false => Err(Error::Missing(format!(
+            "`bench/peers/install {name}` brings it"
+        ))),
+    }
+}
 
 /// A running one; it ends when this is dropped.
 pub struct Foreign {

@@ -63,11 +63,17 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let files = bench.directory()?;
     Authority::equip(&files, &["localhost", "127.0.0.1"])?;
     Sabotage::equip(&files)?;
-    let cases = KINDS.iter().flat_map(Case::of);
-    let (once, mut often): (Vec<Case>, Vec<Case>) = cases.partition(Case::is_once_a_run);
+    let (mut bars, mut cases) = (Vec::new(), Vec::new());
+    for kind in &KINDS {
+        match kind.lacks() {
+            None => cases.extend(Case::of(kind)),
+            Some(error) => bars.push(Bar::not_measured(kind.name, error.to_string())),
+        }
+    }
+    let (once, mut often): (Vec<Case>, Vec<Case>) =
+        cases.into_iter().partition(Case::is_once_a_run);
     // Those that wait long wait side by side.
     often.sort_by_key(Case::takes);
-    let mut bars = Vec::new();
     for group in often.chunks(TOGETHER) {
         bars.extend(of_group(bench, group, &files, (rounds, times))?);
     }
@@ -218,6 +224,9 @@ impl Case {
             "faults": faults,
         });
         self.kind.surroundings(&mut experiment)?;
+        if let Some(accomplice) = self.sabotage.and_then(Sabotage::beside) {
+            experiment["components"]["accomplice"] = accomplice;
+        }
         Ok(experiment)
     }
 

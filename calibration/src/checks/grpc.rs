@@ -5,11 +5,11 @@
 //! somebody's credentials.
 
 use super::Check;
-use super::h2spec::peer;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::foreign::Foreign;
+use crate::foreign::peer;
 use crate::gateway::Gateway;
 use crate::interrupt;
 use plimsoll_testbed::authority::Authority;

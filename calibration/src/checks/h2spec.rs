@@ -4,12 +4,13 @@ use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
+use crate::foreign::peer;
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use plimsoll_testbed::authority::Authority;
 use std::fs::File;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -131,18 +132,6 @@ fn examine(bench: &Bench, target: Target) -> Result<Bar, Error> {
     let held = failed.is_empty() && *passed >= least;
     let limit = format!("no case fails, and {least} or more pass");
     Ok(Bar::judged(target.name(), limit, measured, held))
-}
-
-/// A program that `bench/peers/install` brings.
-pub(super) fn peer(name: &str) -> Result<PathBuf, Error> {
-    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/bin");
-    let program = peers.join(name);
-    match program.exists() {
-        true => Ok(program),
-        false => Err(Error::Missing(format!(
-            "`bench/peers/install {name}` brings it"
-        ))),
-    }
 }
 
 fn gateway(bench: &Bench, mock: SocketAddr, transport: Transport) -> Result<Gateway, Error> {

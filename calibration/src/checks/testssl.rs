@@ -1,10 +1,10 @@
 //! testssl.sh examines the TLS of our gateway's listener. It comes from `bench/peers/install testssl`.
 
 use super::Check;
-use super::h2spec::peer;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
 use crate::child::Child;
+use crate::foreign::peer;
 use crate::gateway::Gateway;
 use crate::mock::Mock;
 use plimsoll_testbed::authority::Authority;

@@ -1,11 +1,11 @@
 //! Another load generator beside trials of an outage: vegeta, at our rate and from where ours is, sees errors when ours does.
 
 use super::Check;
-use super::h2spec::peer;
 use crate::bar::Bar;
 use crate::bench::trials::{self, SHAM, Trial};
 use crate::bench::{Bench, Error};
 use crate::child::Child;
+use crate::foreign::peer;
 use crate::rounds::median;
 use crate::target::failing::{Failing, How};
 use rustix::process::Signal;

@@ -2,6 +2,7 @@
 
 use super::sabotage::Sabotage;
 use crate::bench::Error;
+use crate::foreign::peer;
 use crate::target::{caller, fragile};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,6 +26,12 @@ const FILES: &str = "FILES";
 const ON: &str = "on";
 /// That host, and another.
 const HOSTS: [&str; 2] = ["one", "two"];
+/// A kind, the component of it, and the program that this is.
+const TOXIPROXY: &str = "toxiproxy";
+const TOXIPROXY_SERVER: &str = "toxiproxy-server";
+/// Starts a program with a file of its proxies: `$0` is its text, `$1` its path.
+const WITH_PROXIES: &str =
+    r#"file=$1; shift; printf %s "$0" >"$file" && exec "$@" -config "$file""#;
 /// How long hosts may take to find each other again: a question for an address that nobody answers is repeated after a second.
 const FOUND_WITHIN: Duration = Duration::from_secs(4);
 
@@ -43,23 +50,20 @@ const fn link(name: &'static str, fault: &'static str) -> Kind {
 
 /// A fault of hosts, as JSON, of whose packets rules tell what becomes.
 const fn packets(name: &'static str, fault: &'static str) -> Kind {
-    Kind {
-        sabotages: &[Sabotage::Ruleless],
-        ..host(name, fault)
-    }
+    host(name, fault, &[Sabotage::Ruleless])
 }
 
 /// A fault of hosts, as JSON.
-const fn host(name: &'static str, fault: &'static str) -> Kind {
+const fn host(name: &'static str, fault: &'static str, sabotages: &'static [Sabotage]) -> Kind {
     Kind {
         name,
         words: &[ON, "${self.host}"],
         fault,
-        sabotages: &[],
+        sabotages,
     }
 }
 
-pub(super) const KINDS: [Kind; 22] = [
+pub(super) const KINDS: [Kind; 23] = [
     Kind {
         name: "kill",
         words: &["shared"],
@@ -139,13 +143,31 @@ pub(super) const KINDS: [Kind; 22] = [
     host(
         "dns",
         r#"{ "dns": "one", "name": "two", "answer": "nxdomain" }"#,
+        &[Sabotage::Accomplice(Some(HOSTS[0]), &["honest", HOSTS[1]])],
     ),
-    host("power_off", r#"{ "power_off": "one" }"#),
+    host(
+        "power_off",
+        r#"{ "power_off": "one" }"#,
+        &[Sabotage::Accomplice(
+            Some(HOSTS[1]),
+            &["stand-in", "${part.host}"],
+        )],
+    ),
     Kind {
         name: "disk_full",
         words: &[],
         fault: r#"{ "disk_full": "part" }"#,
-        sabotages: &[],
+        sabotages: &[Sabotage::Tidied],
+    },
+    Kind {
+        name: TOXIPROXY,
+        words: &[],
+        fault: r#"{ "toxiproxy": "http://${toxiproxy.host}:${toxiproxy.port}", "proxy": "part", "delay": "30ms",
+            "request": "GET / HTTP/1.1\r\nHost: part\r\n\r\n" }"#,
+        sabotages: &[Sabotage::Accomplice(
+            None,
+            &["disarm", "${toxiproxy.host}", "${toxiproxy.port}"],
+        )],
     },
     Kind {
         name: "nothing",
@@ -166,7 +188,25 @@ fn edge() -> Result<Value, Error> {
     caller::component(&words.map(str::to_owned))
 }
 
+/// A Toxiproxy in front of the component that is broken.
+fn toxiproxy() -> Result<Value, Error> {
+    let proxies = json!([{ "name": "part", "listen": "127.0.0.1:0", "upstream": "${part.host}:${part.port}" }]);
+    let server = peer(TOXIPROXY_SERVER)?;
+    Ok(json!({ "command": [
+        "sh", "-c", WITH_PROXIES, proxies.to_string(), "${self.dir}/proxies.json",
+        server, "-host", "${self.host}", "-port", "${self.port}",
+    ] }))
+}
+
 impl Kind {
+    /// Why it cannot be made on this machine.
+    pub(super) fn lacks(&self) -> Option<Error> {
+        match self.name {
+            TOXIPROXY => peer(TOXIPROXY_SERVER).err(),
+            _ => None,
+        }
+    }
+
     /// The component that is broken, and the fault.
     pub(super) fn parts(&self, files: &Path) -> (Value, Value) {
         let files = files.display().to_string();
@@ -180,7 +220,8 @@ impl Kind {
             part["host"] = HOSTS[0].into();
         }
         if self.fault.contains(r#""disk_full""#) {
-            part["disk"] = "1MiB".into();
+            // Filling it takes milliseconds: who wants to be in the way gets the time.
+            part["disk"] = "256MiB".into();
         }
         let fault = serde_json::from_str(&named(self.fault));
         (part, fault.unwrap_or(Value::Null))
@@ -203,12 +244,15 @@ impl Kind {
         } else {
             experiment["components"]["edge"] = edge()?;
         }
+        if self.name == TOXIPROXY {
+            experiment["components"][TOXIPROXY] = toxiproxy()?;
+        }
         Ok(())
     }
 
     /// How long it takes to be healed beyond what others do.
     pub(super) fn heals_within(&self) -> Duration {
-        match self.is_of_hosts() {
+        match self.is_of_hosts() || self.name == TOXIPROXY {
             true => FOUND_WITHIN,
             false => Duration::ZERO,
         }

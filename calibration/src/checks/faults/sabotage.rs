@@ -34,6 +34,10 @@ pub(super) enum Sabotage {
     Undone,
     /// The program that makes rules for packets ends well and has made none.
     Ruleless,
+    /// The file that fills its disk is removed while it is written.
+    Tidied,
+    /// A component on this host does as these words say (`calibration/faults/accomplice.py`).
+    Accomplice(Option<&'static str>, &'static [&'static str]),
 }
 
 /// A program in the place of `nft`, in the directory of files.
@@ -57,14 +61,20 @@ impl Sabotage {
             Self::Unloaded => "without the library",
             Self::Undone => "whose command does nothing",
             Self::Ruleless => "whose rules are not made",
+            Self::Tidied => "while somebody removes what fills it",
+            Self::Accomplice(_, words) => match words.first() {
+                Some(&"honest") => "while somebody else answers for the name server",
+                Some(&"stand-in") => "while somebody else answers for the host",
+                _ => "while somebody removes its toxics",
+            },
         }
     }
 
     /// How long the lab looks for the effect before it says that there is none.
     pub(super) fn patience(&self) -> Duration {
         match self {
-            Self::Impostor | Self::Bypassed => Duration::from_millis(500),
-            Self::Thawed | Self::Ruleless => Duration::from_secs(2),
+            Self::Impostor | Self::Bypassed | Self::Tidied => Duration::from_millis(500),
+            Self::Thawed | Self::Ruleless | Self::Accomplice(..) => Duration::from_secs(2),
             Self::Unloaded => Duration::from_secs(3),
             Self::Deaf | Self::Undone => Duration::from_secs(11),
             Self::Left(patience) => *patience,
@@ -73,10 +83,7 @@ impl Sabotage {
 
     /// Whether somebody has to do it while the run goes on.
     pub(super) fn is_from_outside(&self) -> bool {
-        match self {
-            Self::Impostor | Self::Thawed | Self::Bypassed => true,
-            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone | Self::Ruleless => false,
-        }
+        matches!(self, Self::Impostor | Self::Thawed | Self::Bypassed)
     }
 
     /// Programs in the place of others, which it needs: in this directory.
@@ -101,12 +108,27 @@ impl Sabotage {
         }
     }
 
+    /// A component that has to run beside the one that is broken.
+    pub(super) fn beside(&self) -> Option<Value> {
+        let Self::Accomplice(host, words) = self else {
+            return None;
+        };
+        let mut accomplice = fragile::accomplice(words);
+        if let Some(host) = host {
+            accomplice["host"] = (*host).into();
+        }
+        Some(accomplice)
+    }
+
     /// Makes the component or the fault such that there is no effect.
     pub(super) fn built_in(&self, part: &mut Value, fault: &mut Value) {
         let command = part["command"].as_array_mut();
         match (self, command) {
             (Self::Deaf, Some(command)) => command.push("deaf".into()),
             (Self::Left(_), Some(command)) => command.push("left".into()),
+            (Self::Tidied, Some(command)) => {
+                command.extend(["tidy", "${self.dir}"].map(Value::from))
+            }
             (Self::Unloaded, Some(command)) => {
                 let without = ["env", "-u", "LD_PRELOAD"].map(Value::from);
                 command.splice(0..0, without);
@@ -127,7 +149,7 @@ impl Sabotage {
                 keep_going(lab, over);
                 Ok(())
             }
-            Self::Left(_) | Self::Deaf | Self::Unloaded | Self::Undone | Self::Ruleless => Ok(()),
+            _ => Ok(()),
         };
         if let Err(error) = kept {
             crate::say(&format!("calibration: {}: {error}", self.about()));
