@@ -24,6 +24,7 @@ mod series;
 mod summary;
 pub(crate) mod times;
 
+pub(crate) use arm::per_exchange;
 pub use arm::{ArmBlocks, ArmData, Backlog, LoadModel, SECOND_RELEASED, Second, TargetLedger};
 pub use bearing::{Bearing, Manner};
 pub use cause::{Bottleneck, BottleneckConclusion, Cause, CauseKind, PlanCeiling, PlanFacts};

@@ -224,9 +224,10 @@ pub fn void_figures(part: &ArmData) -> Vec<Statistic> {
 /// Resources by component over the measured time of a load.
 #[must_use]
 pub fn component_summaries(load: &ArmData) -> IndexMap<String, ComponentSummary> {
+    let answered_per_s = load.answered_per_s();
     let components = load.components.iter();
     components
-        .map(|(name, data)| (name.clone(), arm::component_summary(data)))
+        .map(|(name, data)| (name.clone(), arm::component_summary(data, answered_per_s)))
         .collect()
 }
 
@@ -321,13 +322,10 @@ fn hold(
 
 /// Whether the metric is a difference that its interval alone does not decide.
 fn is_reserved(added: &Added, metric: &Metric) -> bool {
-    let figures = Statistic::ALL.into_iter();
-    figures
-        .filter(|statistic| metric.is_below(&format!("added.{}", statistic.name())))
-        .filter_map(|statistic| added.get(statistic))
-        .any(|found| {
-            found.reservation.is_some() && found.verdict == DifferenceVerdict::Inconclusive
-        })
+    let mut wanted = (added.all()).filter(|(name, _)| metric.is_below(&format!("added.{name}")));
+    wanted.any(|(_, found)| {
+        found.reservation.is_some() && found.verdict == DifferenceVerdict::Inconclusive
+    })
 }
 
 /// Effect of validity on a metric. A difference rests on the baseline too.

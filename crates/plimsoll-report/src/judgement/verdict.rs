@@ -383,11 +383,22 @@ fn concluded(name: &str, arm: &ArmSummary) -> Option<String> {
     };
     let figure = HEADLINES.into_iter().rev().find(stands)?;
     let found = added.get(figure)?;
-    let [value, low, high] = [found.value, found.low, found.high].map(format_seconds);
+    let words = |found: &Difference| {
+        let [value, low, high] = [found.value, found.low, found.high].map(format_seconds);
+        (
+            value,
+            format!("({low} to {high}): {}", found.verdict.name()),
+        )
+    };
+    let (value, rest) = words(found);
+    let cpu = (added.cpu.as_ref()).filter(|cpu| cpu.verdict != DifferenceVerdict::Invalid);
+    let cpu = cpu
+        .map(words)
+        .map(|(value, rest)| format!("; {value} of CPU per exchange {rest}"));
     Some(format!(
-        "{name} adds {value} at {} ({low} to {high}): {}",
+        "{name} adds {value} at {} {rest}{}",
         figure.label(),
-        found.verdict.name()
+        cpu.unwrap_or_default()
     ))
 }
 

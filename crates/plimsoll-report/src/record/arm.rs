@@ -312,6 +312,27 @@ impl ArmData {
         within.without(&self.late)
     }
 
+    /// Exchanges that were answered within the measured time, per second of it; `None` over no time.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a rate for people and thresholds"
+    )]
+    pub fn answered_per_s(&self) -> Option<f64> {
+        let answered = self.within().total().answered as f64;
+        (self.seconds > 0.0).then(|| answered / self.seconds)
+    }
+
+    /// Processor seconds per answered exchange of all components that were looked at, the generator left out; `None` without any of these.
+    #[must_use]
+    pub fn cpu_s_per_exchange(&self) -> Option<f64> {
+        let components = self.components.iter();
+        let others = components.filter(|(name, _)| *name != super::GENERATOR);
+        let cores = others.filter_map(|(_, component)| component.cpu_cores_mean());
+        let cores = cores.reduce(|one, other| one + other)?;
+        per_exchange(cores, self.answered_per_s()?)
+    }
+
     /// Arrivals that came by a schedule: beside them there may be users whose iterations are never late for one.
     #[must_use]
     pub fn due(&self) -> u64 {
@@ -353,6 +374,12 @@ impl ArmData {
     pub fn in_flight(&self) -> u64 {
         self.steps.values().map(|step| step.in_flight).sum()
     }
+}
+
+/// Processor seconds per exchange of work that keeps so many cores busy at so many exchanges per second (the utilisation law: Denning and
+/// Buzen, ACM Computing Surveys 10(3), 1978).
+pub(crate) fn per_exchange(cores: f64, answered_per_s: f64) -> Option<f64> {
+    (answered_per_s > 0.0).then(|| cores / answered_per_s)
 }
 
 #[cfg(test)]

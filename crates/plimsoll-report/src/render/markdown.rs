@@ -5,11 +5,11 @@ use super::composition;
 use super::rates::{self, PerIteration};
 use super::table::{Table, escape_markdown};
 use super::words::{
-    bound, comparison_method, conclusion, has_differences, headline, interval, left_out,
-    mark_legend, method, signed_time, trust, validity_limit, validity_value,
+    bound, comparison_method, conclusion, figure_label, has_differences, headline, interval,
+    left_out, mark_legend, method, signed_time, trust, validity_limit, validity_value,
 };
 use super::{figures, strain};
-use crate::record::{MethodName, Statistic, Summary};
+use crate::record::{MethodName, Summary};
 use crate::render::view::RunView;
 
 /// Renders the whole summary. Everything that comes from outside is escaped.
@@ -262,13 +262,10 @@ fn added(summary: &Summary) -> Table {
         .with_words(&[1, 4]);
     for (name, arm) in &summary.arms {
         let Some(added) = &arm.added else { continue };
-        for statistic in Statistic::ALL {
-            let Some(difference) = added.get(statistic) else {
-                continue;
-            };
+        for (figure, difference) in added.all() {
             table.rows.push(vec![
                 name.clone(),
-                statistic.label().to_owned(),
+                figure_label(figure).to_owned(),
                 signed_time(difference.value),
                 interval(difference),
                 conclusion(difference),

@@ -5,10 +5,10 @@ use super::figures;
 use super::rates::{self, PerIteration};
 use super::table::Table;
 use super::words::{
-    self, all_hold, comparison_method, conclusion, has_differences, headline, interval, left_out,
-    mark_legend, method, plain, signed_time, validity_limit, validity_value,
+    self, all_hold, comparison_method, conclusion, figure_label, has_differences, headline,
+    interval, left_out, mark_legend, method, plain, signed_time, validity_limit, validity_value,
 };
-use crate::record::{MethodName, Statistic, Summary, ValidityRow};
+use crate::record::{Added, MethodName, Statistic, Summary, ValidityRow};
 use crate::render::view::RunView;
 use indexmap::IndexMap;
 
@@ -284,13 +284,12 @@ fn added(summary: &Summary) -> Option<String> {
     let mut conclusions = vec![String::new()];
     for (name, arm) in &summary.arms {
         let Some(added) = &arm.added else { continue };
-        for statistic in [Statistic::P50, Statistic::P99] {
-            let Some(difference) = added.get(statistic) else {
-                continue;
-            };
+        let headlines = [Statistic::P50.name(), Statistic::P99.name(), Added::CPU];
+        let all = added.all();
+        for (figure, difference) in all.filter(|(figure, _)| headlines.contains(figure)) {
             table.rows.push(vec![
                 name.clone(),
-                statistic.label().to_owned(),
+                figure_label(figure).to_owned(),
                 signed_time(difference.value),
                 interval(difference),
             ]);

@@ -150,6 +150,15 @@ pub(crate) fn conclusion(difference: &Difference) -> String {
     }
 }
 
+/// The name for people of a figure of which arms differ.
+pub(super) fn figure_label(name: &'static str) -> &'static str {
+    let mut statistics = Statistic::ALL.into_iter();
+    match statistics.find(|one| one.name() == name) {
+        Some(statistic) => statistic.label(),
+        None => "CPU per exchange",
+    }
+}
+
 /// A figure of a distribution; one that is a lower bound says so.
 pub(super) fn shown(times: &TimeStatistics, statistic: Statistic) -> String {
     bounded(times, times.get(statistic), statistic.share())
@@ -361,7 +370,7 @@ pub(super) fn trust(rows: &[ValidityRow]) -> String {
 /// Whether an arm was compared with the baseline at all.
 pub(super) fn has_differences(summary: &Summary) -> bool {
     let mut added = summary.arms.values().filter_map(|arm| arm.added.as_ref());
-    added.any(|added| Statistic::ALL.iter().any(|s| added.get(*s).is_some()))
+    added.any(|added| added.all().next().is_some())
 }
 
 /// Arms that were left out, each with its reason.

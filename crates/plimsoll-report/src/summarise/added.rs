@@ -47,11 +47,7 @@ pub(super) fn fill(
         rows.extend(validity::judge_blocks_used(name, &used));
         rows.extend(validity::judge_failures(name, pair.failed));
         if let Some(summary) = summaries.get_mut(*name) {
-            let judge = |statistic: Statistic| {
-                let key = (index * Statistic::ALL.len() + statistic as usize) as u64;
-                pair.difference(statistic, seed, key)
-            };
-            summary.added = Some(all(judge));
+            summary.added = Some(pair.added(seed, (index, figures.len())));
         }
     }
     correct_all(summaries);
@@ -60,26 +56,16 @@ pub(super) fn fill(
 
 /// Corrects the verdicts on several arms for their number, figure by figure.
 fn correct_all(summaries: &mut IndexMap<String, ArmSummary>) {
-    for statistic in Statistic::ALL {
-        let added = summaries
-            .values_mut()
-            .filter_map(|arm| arm.added.as_mut()?.get_mut(statistic));
-        let mut differences: Vec<&mut Difference> = added.collect();
-        if differences.len() > 1 {
-            correct(&mut differences);
-        }
+    let mut by_figure: BTreeMap<&str, Vec<&mut Difference>> = BTreeMap::new();
+    let arms = summaries.values_mut();
+    for (figure, difference) in arms
+        .filter_map(|arm| arm.added.as_mut())
+        .flat_map(Added::all_mut)
+    {
+        by_figure.entry(figure).or_default().push(difference);
     }
-}
-
-fn all(judge: impl Fn(Statistic) -> Option<Difference>) -> Added {
-    Added {
-        mean: judge(Statistic::Mean),
-        p50: judge(Statistic::P50),
-        p75: judge(Statistic::P75),
-        p90: judge(Statistic::P90),
-        p95: judge(Statistic::P95),
-        p99: judge(Statistic::P99),
-        p999: judge(Statistic::P999),
+    for differences in by_figure.values_mut().filter(|all| all.len() > 1) {
+        correct(differences);
     }
 }
 
@@ -109,16 +95,43 @@ impl Pair<'_> {
             .all(|arm| self.blocks.carries(arm, block, statistic))
     }
 
-    /// The difference over the blocks that carry it. Where these are not a sample, it is shown over all blocks that there are if need be,
-    /// and is invalid.
-    fn difference(&self, statistic: Statistic, seed: u64, key: u64) -> Option<Difference> {
+    /// All differences. Of several arms each has its number, by which its resampling is keyed.
+    fn added(&self, seed: u64, (index, arms): (usize, usize)) -> Added {
+        let time = |statistic: Statistic| {
+            let place = statistic as usize;
+            let key = (index * Statistic::ALL.len() + place) as u64;
+            self.difference(statistic, |block| Some(block.times[place]), seed, key)
+        };
+        let key = (arms * Statistic::ALL.len() + index) as u64;
+        Added {
+            mean: time(Statistic::Mean),
+            p50: time(Statistic::P50),
+            p75: time(Statistic::P75),
+            p90: time(Statistic::P90),
+            p95: time(Statistic::P95),
+            p99: time(Statistic::P99),
+            p999: time(Statistic::P999),
+            // It stands where the mean does: both are of all exchanges alike.
+            cpu: self.difference(Statistic::Mean, |block| block.cpu_s_per_exchange, seed, key),
+        }
+    }
+
+    /// The difference of a figure over the blocks that carry the statistic. Where these are not a sample, it is shown over all blocks that
+    /// there are if need be, and is invalid.
+    fn difference(
+        &self,
+        statistic: Statistic,
+        figure: impl Fn(&BlockFigures) -> Option<f64>,
+        seed: u64,
+        key: u64,
+    ) -> Option<Difference> {
         let used = self.used(statistic);
-        let over_used = self.over(statistic, |block| self.carries(block, statistic));
+        let over_used = self.over(&figure, |block| self.carries(block, statistic));
         let judge =
             |(differences, base): (Vec<f64>, f64)| judge_difference(&differences, base, seed, key);
         let mut found = match judge(over_used) {
             Some(found) => found,
-            None if used.used < used.planned => judge(self.over(statistic, |_| true))?,
+            None if used.used < used.planned => judge(self.over(&figure, |_| true))?,
             None => return None,
         };
         found.planned_blocks = u32::try_from(used.planned).unwrap_or(u32::MAX);
@@ -132,14 +145,18 @@ impl Pair<'_> {
     }
 
     /// Differences per block, and the mean of the baseline over the same blocks.
-    fn over(&self, statistic: Statistic, wanted: impl Fn(u32) -> bool) -> (Vec<f64>, f64) {
-        let at = statistic as usize;
+    fn over(
+        &self,
+        figure: impl Fn(&BlockFigures) -> Option<f64>,
+        wanted: impl Fn(u32) -> bool,
+    ) -> (Vec<f64>, f64) {
+        let of = |figures: &Figures, block: &u32| figure(figures.get(block)?);
         let pairs: Vec<(f64, f64)> = self
             .blocks
             .planned()
             .iter()
             .filter(|block| wanted(**block))
-            .filter_map(|block| Some((self.arm.1.get(block)?[at], self.baseline.1.get(block)?[at])))
+            .filter_map(|block| Some((of(self.arm.1, block)?, of(self.baseline.1, block)?)))
             .collect();
         let differences = pairs.iter().map(|(own, base)| own - base).collect();
         #[expect(clippy::cast_precision_loss, reason = "numbers of blocks are small")]
@@ -151,20 +168,25 @@ impl Pair<'_> {
     }
 }
 
-/// Figures of the response time by block; a block without a sample is absent.
-type Figures = BTreeMap<u32, [f64; Statistic::ALL.len()]>;
+/// Figures of one block.
+struct BlockFigures {
+    /// Of the response time, by statistic.
+    times: [f64; Statistic::ALL.len()],
+    cpu_s_per_exchange: Option<f64>,
+}
+
+/// Figures by block; a block without a sample is absent.
+type Figures = BTreeMap<u32, BlockFigures>;
 
 fn figures(arm: &ArmBlocks) -> Figures {
-    arm.blocks
-        .iter()
-        .filter_map(|(block, data)| {
-            let times = ResponseTimes::of_arm(data);
-            (times.count() > 0).then(|| {
-                (
-                    *block,
-                    Statistic::ALL.map(|statistic| times.figure(statistic).unwrap_or(0.0)),
-                )
-            })
+    let figures = |data| {
+        let times = ResponseTimes::of_arm(data);
+        (times.count() > 0).then(|| BlockFigures {
+            times: Statistic::ALL.map(|statistic| times.figure(statistic).unwrap_or(0.0)),
+            cpu_s_per_exchange: data.cpu_s_per_exchange(),
         })
-        .collect()
+    };
+    let blocks = arm.blocks.iter();
+    let blocks = blocks.filter_map(|(block, data)| Some((*block, figures(data)?)));
+    blocks.collect()
 }

@@ -3,7 +3,7 @@
 use crate::record::{
     Answers, ArmBlocks, ArmData, ArmSummary, BlockSummary, ComponentData, ComponentSummary,
     FailureSummary, GENERATOR, GroupSummary, LoadModel, Outcomes, Ranges, Reasons, Statistic,
-    StepSummary, TimeStatistics, Times,
+    StepSummary, TimeStatistics, Times, per_exchange,
 };
 use crate::statistics::ResponseTimes;
 use plimsoll_base::histogram::TimeHistogram;
@@ -128,10 +128,16 @@ fn group_summary(group: &GroupTally, within: u64, seconds: f64) -> GroupSummary 
     }
 }
 
-pub(super) fn component_summary(data: &ComponentData) -> ComponentSummary {
+pub(super) fn component_summary(
+    data: &ComponentData,
+    answered_per_s: Option<f64>,
+) -> ComponentSummary {
+    let cpu_cores_mean = data.cpu_cores_mean();
+    let used = cpu_cores_mean.zip(answered_per_s);
     ComponentSummary {
-        cpu_cores_mean: data.cpu_cores_mean(),
+        cpu_cores_mean,
         cpu_cores_max: data.cpu_cores_max,
+        cpu_s_per_exchange: used.and_then(|(cores, rate)| per_exchange(cores, rate)),
         busiest_thread_cores_max: data.busiest_thread_cores_max,
         rss_bytes_max: data.rss_bytes_max,
         fds_max: data.fds_max,
@@ -145,9 +151,10 @@ fn block_summary(block: u32, data: &ArmData, void_for: &[Statistic]) -> BlockSum
     let within = data.within().total();
     BlockSummary {
         block,
-        achieved_per_s: per_second(within.answered, data.seconds),
+        achieved_per_s: data.answered_per_s(),
         good_per_s: per_second(within.good, data.seconds),
         failed: failed(data.steps.values()),
+        cpu_s_per_exchange: data.cpu_s_per_exchange(),
         response_time: ResponseTimes::of_arm(data).statistics(),
         void_for: void_for.to_vec(),
     }

@@ -1,5 +1,6 @@
 //! Which verdict which evidence gives, from arm data through to the exit code.
 
+mod cpu;
 mod trials;
 
 use crate::fixture::{facts, threshold};

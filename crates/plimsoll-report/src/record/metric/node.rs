@@ -6,7 +6,7 @@ use crate::record::{
     Added, Annual, ArmSummary, AvailabilitySummary, Bounds, CapacitySummary, ComponentSummary,
     Difference, Estimated, ExpectedYear, FailedFailovers, FaultOutages, Gain, GroupSummary,
     LevelSummary, LinkSummary, OutageFigures, Outcomes, Reasons, ServerStatistics, Slopes,
-    Statistic, StepSummary, TimeStatistics, Year,
+    StepSummary, TimeStatistics, Year,
 };
 use indexmap::IndexMap;
 use plimsoll_base::tally::CheckCount;
@@ -318,9 +318,8 @@ impl Node for Gain {
 
 impl Node for Added {
     fn child(&self, name: &str) -> Option<Child<'_>> {
-        let statistic = Statistic::ALL.into_iter().find(|one| one.name() == name)?;
-        self.get(statistic)
-            .map(|difference| Child::Node(difference as &dyn Node))
+        let (_, difference) = self.all().find(|(known, _)| *known == name)?;
+        Some(Child::Node(difference))
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::record::figures::Figures;
 use crate::record::times::Timed;
 use crate::record::{
-    ArmSummary, CapacitySummary, ComponentSummary, Difference, ExpectedYear, FailedFailovers,
-    FaultOutages, GroupSummary, LevelSummary, LinkSummary, OutageFigures, Outcomes,
-    ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times, Unit, Year,
+    Added, ArmSummary, CapacitySummary, ComponentSummary, Difference, ExpectedYear,
+    FailedFailovers, FaultOutages, GroupSummary, LevelSummary, LinkSummary, OutageFigures,
+    Outcomes, ServerStatistics, Statistic, StepSummary, Strain, TimeStatistics, Times, Unit, Year,
 };
 use plimsoll_base::document::nearest;
 use plimsoll_base::reason::Reason;
@@ -167,15 +167,17 @@ fn parse_component(tail: &str) -> Parsed {
 }
 
 fn parse_added(rest: &str) -> Parsed {
-    let (statistic, end) = rest.split_once('.').unwrap_or((rest, ""));
-    if !Statistic::ALL.iter().any(|s| s.name() == statistic) {
-        return expected("added", Statistic::ALL.map(Statistic::name));
+    let (figure, end) = rest.split_once('.').unwrap_or((rest, ""));
+    let mut figures = Statistic::ALL.map(Statistic::name).to_vec();
+    figures.push(Added::CPU);
+    if !figures.contains(&figure) {
+        return expected("added", figures);
     }
     match end {
-        "" => found(&["added", statistic], Unit::Seconds),
+        "" => found(&["added", figure], Unit::Seconds),
         _ => match lookup(&units::<Difference>(), end) {
-            Some(unit) => found(&["added", statistic, end], unit),
-            None => expected("added.<percentile>", names(&units::<Difference>())),
+            Some(unit) => found(&["added", figure, end], unit),
+            None => expected("added.<figure>", names(&units::<Difference>())),
         },
     }
 }

@@ -164,6 +164,9 @@ pub struct BlockSummary {
     pub good_per_s: Option<f64>,
     /// Exchanges that were not answered or whose check failed.
     pub failed: u64,
+    /// CPU seconds per answered exchange of all components that were looked at, the generator left out.
+    #[serde(default)]
+    pub cpu_s_per_exchange: Option<f64>,
     /// Response times of the block.
     pub response_time: TimeStatistics,
     /// Figures of this block that enter no difference, because a criterion of validity reaches them.

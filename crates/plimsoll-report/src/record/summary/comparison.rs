@@ -32,7 +32,7 @@ pub enum IntervalMethod {
     BootstrapT,
 }
 
-/// Differences to the baseline; `null` where there are not two blocks with a sample in both arms.
+/// Differences of response times to the baseline, and of what they cost; `null` where there are not two blocks with a sample in both arms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Added {
     /// Of the mean.
@@ -49,12 +49,15 @@ pub struct Added {
     pub p99: Option<Difference>,
     /// Of the 99.9th percentile.
     pub p999: Option<Difference>,
+    /// Of the CPU seconds per answered exchange of all components that were looked at, the generator left out.
+    #[serde(default)]
+    pub cpu: Option<Difference>,
 }
 
 /// The mean over blocks of one figure's difference to the baseline, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// The mean difference; positive: this arm is slower.
+    /// The mean difference; positive: this arm is slower, or costs more.
     pub value: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
@@ -103,11 +106,11 @@ pub enum Reservation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceVerdict {
-    /// Slower than the baseline.
+    /// Slower than the baseline, or dearer.
     Worse,
     /// Within the margin of the baseline.
     Equivalent,
-    /// Faster than the baseline.
+    /// Faster than the baseline, or cheaper.
     Improved,
     /// Not decided by this many blocks.
     Inconclusive,
@@ -130,7 +133,10 @@ impl DifferenceVerdict {
 }
 
 impl Added {
-    /// One difference.
+    /// The name of the difference of CPU seconds.
+    pub const CPU: &'static str = "cpu";
+
+    /// One difference of response times.
     #[must_use]
     pub fn get(&self, statistic: Statistic) -> Option<&Difference> {
         match statistic {
@@ -144,16 +150,26 @@ impl Added {
         }
     }
 
-    /// One difference, to change it.
-    pub fn get_mut(&mut self, statistic: Statistic) -> Option<&mut Difference> {
-        match statistic {
-            Statistic::Mean => self.mean.as_mut(),
-            Statistic::P50 => self.p50.as_mut(),
-            Statistic::P75 => self.p75.as_mut(),
-            Statistic::P90 => self.p90.as_mut(),
-            Statistic::P95 => self.p95.as_mut(),
-            Statistic::P99 => self.p99.as_mut(),
-            Statistic::P999 => self.p999.as_mut(),
-        }
+    /// Each difference that there is, by its name.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Difference)> {
+        let times = Statistic::ALL.into_iter();
+        let times = times.filter_map(|statistic| Some((statistic.name(), self.get(statistic)?)));
+        times.chain(self.cpu.iter().map(|cpu| (Self::CPU, cpu)))
+    }
+
+    /// Likewise, to change them.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut Difference)> {
+        let all = [
+            (Statistic::Mean.name(), &mut self.mean),
+            (Statistic::P50.name(), &mut self.p50),
+            (Statistic::P75.name(), &mut self.p75),
+            (Statistic::P90.name(), &mut self.p90),
+            (Statistic::P95.name(), &mut self.p95),
+            (Statistic::P99.name(), &mut self.p99),
+            (Statistic::P999.name(), &mut self.p999),
+            (Self::CPU, &mut self.cpu),
+        ];
+        let all = all.into_iter();
+        all.filter_map(|(name, difference)| Some((name, difference.as_mut()?)))
     }
 }

@@ -192,6 +192,9 @@ pub struct ComponentSummary {
     pub cpu_cores_mean: Option<f64>,
     /// Most CPU in one sample.
     pub cpu_cores_max: Option<f64>,
+    /// CPU seconds per exchange that was answered within the measured time.
+    #[serde(default)]
+    pub cpu_s_per_exchange: Option<f64>,
     /// Most CPU of one thread in one sample.
     pub busiest_thread_cores_max: Option<f64>,
     /// Most resident memory.
@@ -211,6 +214,7 @@ pub struct ComponentSummary {
 figures!(ComponentSummary {
     cpu_cores_mean: Cores,
     cpu_cores_max: Cores,
+    cpu_s_per_exchange: Seconds,
     busiest_thread_cores_max: Cores,
     rss_bytes_max: Bytes,
     fds_max: Count,

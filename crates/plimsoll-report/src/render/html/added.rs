@@ -3,12 +3,60 @@
 use super::axis::{self, Axis};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
-use crate::record::{ArmSummary, BlockSummary, Difference, Statistic, Summary};
+use crate::record::{Added, ArmSummary, BlockSummary, Difference, Statistic, Summary};
 use crate::render::view::RunView;
-use crate::render::words::{comparison_method, conclusion, has_differences, interval, signed_time};
+use crate::render::words::{
+    comparison_method, conclusion, figure_label, has_differences, interval, signed_time,
+};
 use maud::{Markup, html};
 
-const DRAWN: [Statistic; 2] = [Statistic::P50, Statistic::P99];
+/// A figure whose differences are drawn.
+struct Drawn {
+    name: &'static str,
+    /// The figure of a block, if it enters a difference.
+    of: fn(&BlockSummary) -> Option<f64>,
+}
+
+const DRAWN: [Drawn; 3] = [
+    Drawn {
+        name: "p50",
+        of: |block| time(block, Statistic::P50),
+    },
+    Drawn {
+        name: "p99",
+        of: |block| time(block, Statistic::P99),
+    },
+    Drawn {
+        name: Added::CPU,
+        of: |block| {
+            block
+                .cpu_s_per_exchange
+                .filter(|_| !block.void_for.contains(&Statistic::Mean))
+        },
+    },
+];
+
+fn time(block: &BlockSummary, statistic: Statistic) -> Option<f64> {
+    let figure = block.response_time.get(statistic);
+    figure.filter(|_| !block.void_for.contains(&statistic))
+}
+
+impl Drawn {
+    fn found<'a>(&self, arm: &'a ArmSummary) -> Option<&'a Difference> {
+        let mut all = arm.added.as_ref()?.all();
+        let (_, found) = all.find(|(name, _)| *name == self.name)?;
+        Some(found)
+    }
+
+    /// The differences of the blocks that carry the figure in both arms.
+    fn differences(&self, arm: &ArmSummary, base: &ArmSummary) -> Vec<f64> {
+        let of_base = |block| base.by_block.iter().find(|b| b.block == block);
+        arm.by_block
+            .iter()
+            .filter_map(|own| Some((self.of)(own)? - (self.of)(of_base(own.block)?)?))
+            .collect()
+    }
+}
 
 pub(super) fn section(view: &RunView) -> Markup {
     let summary = &view.summary;
@@ -42,14 +90,14 @@ fn strips(summary: &Summary, baseline: &str) -> Markup {
                     th scope="col" { "difference" } th.w scope="col" { "conclusion" }
                 } }
                 tbody {
-                    @for statistic in DRAWN {
-                        @let range = range(summary, base, statistic);
+                    @for drawn in &DRAWN {
+                        @let range = range(summary, base, drawn);
                         @for (index, (name, arm)) in summary.arms.iter().enumerate() {
-                            @if let Some(found) = arm.added.as_ref().and_then(|added| added.get(statistic)) {
+                            @if let Some(found) = drawn.found(arm) {
                                 tr {
                                     th.name scope="row" { (name) }
-                                    td.w { (statistic.label()) }
-                                    td.strip { (strip(&differences(arm, base, statistic), found, range, style::colour(index))) }
+                                    td.w { (figure_label(drawn.name)) }
+                                    td.strip { (strip(&drawn.differences(arm, base), found, range, style::colour(index))) }
                                     td { (signed_time(found.value)) br; span.sub { (interval(found)) } }
                                     td.w.wrap { (concluded(found)) }
                                 }
@@ -76,24 +124,11 @@ fn concluded(difference: &Difference) -> Markup {
     }
 }
 
-/// The differences of the blocks that carry the figure in both arms.
-fn differences(arm: &ArmSummary, base: &ArmSummary, statistic: Statistic) -> Vec<f64> {
-    let of_base = |block| base.by_block.iter().find(|b| b.block == block);
-    let figure = |block: &BlockSummary| {
-        let figure = block.response_time.get(statistic);
-        figure.filter(|_| !block.void_for.contains(&statistic))
-    };
-    arm.by_block
-        .iter()
-        .filter_map(|own| Some(figure(own)? - figure(of_base(own.block)?)?))
-        .collect()
-}
-
 /// One range for all arms, so that strips can be compared: zero and everything drawn.
-fn range(summary: &Summary, base: &ArmSummary, statistic: Statistic) -> (f64, f64) {
+fn range(summary: &Summary, base: &ArmSummary, drawn: &Drawn) -> (f64, f64) {
     let others = summary.arms.values().filter_map(|arm| {
-        let found = arm.added.as_ref()?.get(statistic)?;
-        let mut values = differences(arm, base, statistic);
+        let found = drawn.found(arm)?;
+        let mut values = drawn.differences(arm, base);
         values.extend([found.low, found.high, found.margin, -found.margin]);
         Some(values)
     });
@@ -163,15 +198,13 @@ fn all_figures(summary: &Summary) -> Markup {
                 } }
                 tbody {
                     @for (name, arm) in &summary.arms {
-                        @for statistic in Statistic::ALL {
-                            @if let Some(found) = arm.added.as_ref().and_then(|added| added.get(statistic)) {
-                                tr {
-                                    th.name scope="row" { (name) }
-                                    td.w { (statistic.label()) }
-                                    td { (signed_time(found.value)) }
-                                    td { (interval(found)) }
-                                    td.w.wrap { (concluded(found)) }
-                                }
+                        @for (figure, found) in arm.added.iter().flat_map(Added::all) {
+                            tr {
+                                th.name scope="row" { (name) }
+                                td.w { (figure_label(figure)) }
+                                td { (signed_time(found.value)) }
+                                td { (interval(found)) }
+                                td.w.wrap { (concluded(found)) }
                             }
                         }
                     }
