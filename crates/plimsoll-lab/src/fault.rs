@@ -15,6 +15,7 @@ mod kind;
 
 pub(crate) use aim::{Aim, pick};
 pub use kind::check;
+pub(crate) use kind::check_foreign;
 
 use crate::clock::passed;
 use crate::error::LabError;

@@ -60,6 +60,7 @@ pub async fn run(
     let (experiment, absent) = skipped_arms::leave_out(experiment, options.surroundings)?;
     let experiment = &experiment;
     fault::check(experiment)?;
+    fault::check_foreign(experiment).await?;
     let id = token::mint(ID_BYTES)?;
     let mut manifest = manifest::of(experiment, options, id, wall_clock());
     let dir = RunDir::create(&options.out, &manifest)?;

@@ -103,12 +103,28 @@ pub fn check(experiment: &Experiment) -> Result<(), LabError> {
             FaultKind::Clock { .. } => clock::check(),
             _ => Ok(()),
         };
-        checked.map_err(|why| {
-            let (name, word) = (&fault.name, fault.kind.word());
-            LabError::Environment(format!(
-                "fault `{name}` ({word}) is not possible here: {why}"
-            ))
-        })?;
+        checked.map_err(|why| impossible(fault, &why))?;
     }
     Ok(())
+}
+
+/// Whether foreign proxies that faults of an experiment need are there.
+///
+/// # Errors
+/// [`LabError::Environment`] with what is missing.
+pub(crate) async fn check_foreign(experiment: &Experiment) -> Result<(), LabError> {
+    for fault in &experiment.faults {
+        if let FaultKind::Toxiproxy(proxy) = &fault.kind {
+            let checked = toxiproxy::check(proxy).await;
+            checked.map_err(|why| impossible(fault, &why))?;
+        }
+    }
+    Ok(())
+}
+
+fn impossible(fault: &Fault, why: &str) -> LabError {
+    let (name, word) = (&fault.name, fault.kind.word());
+    LabError::Environment(format!(
+        "fault `{name}` ({word}) is not possible here: {why}"
+    ))
 }

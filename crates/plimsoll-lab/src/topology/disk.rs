@@ -3,9 +3,10 @@
 //! The file system is made by the component's shim ([`crate::shim::Disk`]) and is seen by its processes alone; the lab reaches it by way of one
 //! of them. What fills it goes with it, so that nothing is left whatever becomes of the lab.
 
-use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The write whose failure proves that a disk is full, in bytes.
@@ -50,10 +51,7 @@ impl ComponentDisk {
     /// # Errors
     /// Whatever is not a full disk.
     pub fn fill(&self) -> io::Result<()> {
-        let mut filler = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.dir.join(FILLER))?;
+        let mut filler = own_file(OpenOptions::new().append(true), &self.dir.join(FILLER))?;
         let space = fstatvfs(&filler)?;
         let free = space.f_bavail.saturating_mul(space.f_frsize);
         let held = filler.metadata()?.len();
@@ -104,10 +102,17 @@ impl ComponentDisk {
     /// Writes 4 KiB and takes them away again.
     fn write(&self) -> io::Result<()> {
         let proof = self.dir.join(PROOF);
-        let written = File::create(&proof).and_then(|mut file| file.write_all(&[0; PROOF_BYTES]));
+        let opened = own_file(OpenOptions::new().write(true), &proof);
+        let written = opened.and_then(|mut file| file.write_all(&[0; PROOF_BYTES]));
         remove(&proof)?;
         written
     }
+}
+
+/// Opens a file, or makes it. A link that the component has put in its place would lead out of its disk, and is refused.
+fn own_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    options.create(true).custom_flags(flags).open(path)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -130,5 +135,20 @@ mod tests {
         assert!(disk.prove().is_err());
         disk.prove_healed().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_of_the_component_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let others = dir.path().join("others");
+        fs::write(&others, "kept").unwrap();
+        let own = dir.path().join("disk");
+        fs::create_dir(&own).unwrap();
+        for name in [FILLER, PROOF] {
+            std::os::unix::fs::symlink(&others, own.join(name)).unwrap();
+        }
+        let disk = ComponentDisk::of(std::process::id(), &own);
+        assert!(disk.fill().is_err() && disk.prove_healed().is_err());
+        assert_eq!(fs::read_to_string(&others).unwrap(), "kept");
     }
 }

@@ -116,6 +116,22 @@ fn each_effect_is_proved_and_healed() {
 }
 
 #[test]
+fn a_proxy_that_is_not_there_is_said_before_anything_starts() {
+    let foreign = Foreign::start();
+    let request = Request {
+        method: "DELETE",
+        ..Request::get("/proxies/stock")
+    };
+    foreign.write(&[("refuse: true", "at: 0s, for: 300ms")], "2s");
+    assert_eq!(request.ask(foreign.api(), PATIENCE).unwrap().status, 204);
+    let finished = foreign.run();
+    assert_eq!(finished.code, Some(5), "{finished:?}");
+    let said = "fault `f0` (toxiproxy) is not possible here: GET /proxies/stock: 404";
+    assert!(finished.stderr.contains(said), "{finished:?}");
+    assert!(!foreign.workspace.path().join("run").exists());
+}
+
+#[test]
 fn a_proxy_with_toxics_of_others_is_left_alone() {
     let foreign = Foreign::start();
     let others = r#"{ "name": "others", "type": "latency", "attributes": { "latency": 1 } }"#;

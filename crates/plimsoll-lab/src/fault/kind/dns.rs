@@ -29,7 +29,7 @@ impl Kind for Lied {
             let proving = async {
                 fault.check(&network).await?;
                 fault.inject(&mut network).await?;
-                fault.prove(&network).await
+                fault.prove(&network.downgrade()).await
             };
             told(proving.await)
         })
@@ -42,7 +42,7 @@ impl Kind for Lied {
             let mut network = network.write().await;
             let proving = async {
                 fault.heal(&mut network).await?;
-                fault.prove_healed(&network).await
+                fault.prove_healed(&network.downgrade()).await
             };
             told(proving.await)
         })

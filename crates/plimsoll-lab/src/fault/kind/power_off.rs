@@ -37,7 +37,7 @@ impl Kind for PowerOff {
             unplugged.map_err(|error| error.to_string())?;
             let mut network = network.write().await;
             fault.power_off(&mut network).await;
-            told(fault.prove(&network).await)
+            told(fault.prove(&network.downgrade()).await)
         })
     }
 

@@ -7,7 +7,7 @@ use super::Kind;
 use crate::topology::component::Topology;
 use crate::toxiproxy::{Api, Change};
 use crate::undo::Undo;
-use plimsoll_experiment::{Effect, ForeignProxy};
+use plimsoll_experiment::{Effect, ForeignProxy, TemplatePart};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::io;
@@ -47,6 +47,19 @@ impl Foreign {
             is_begun: Rc::default(),
         }
     }
+}
+
+/// Whether the proxy is there. Where its API is a component's, nobody knows before that runs.
+pub(super) async fn check(proxy: &ForeignProxy) -> Result<(), String> {
+    let [TemplatePart::Literal(api)] = proxy.api.parts() else {
+        return Ok(());
+    };
+    let change = Change {
+        api: Api::at(api),
+        proxy: proxy.proxy.clone(),
+        toxics: Vec::new(),
+    };
+    change.proxy().await.map(drop)
 }
 
 impl Kind for Foreign {
