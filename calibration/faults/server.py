@@ -7,7 +7,7 @@ busy                  a thread works a tenth of the time
 hungry                a thread takes ever more memory while its group's is limited
 shared                somebody else may listen at its port, too
 left                  leaves the control groups of a run before it listens
-tidy DIRECTORY        a thread removes what fills its disk as soon as it is there
+elsewhere DIRECTORY   a thread has whatever fills its disk fill another one
 """
 
 import http.server
@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -93,20 +94,24 @@ def hungry():
         time.sleep(0.002)
 
 
-def tidy():
-    """What is removed takes its room until whoever fills it is through, and none from then on."""
-    filler = os.path.join(words[words.index("tidy") + 1], ".plimsoll-filler")
+def elsewhere():
+    """A small disk, of which a file lies over the one that fills the disk whenever that is removed."""
+    disk = words[words.index("elsewhere") + 1]
+    filler, other = os.path.join(disk, ".plimsoll-filler"), os.path.join(disk, "other")
+    os.mkdir(other)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", other], check=True)
+    open(f"{other}/file", "w").close()
     while True:
-        try:
-            os.unlink(filler)
-        except FileNotFoundError:
-            time.sleep(0.0002)
+        if not os.path.ismount(filler):
+            open(filler, "w").close()
+            subprocess.run(["mount", "--bind", f"{other}/file", filler], check=True)
+        time.sleep(0.05)
 
 
 limited_by = limit_file() if "hungry" in words else None
 if "left" in words:
     leave()
-for work in (busy, hungry, tidy):
+for work in (busy, hungry, elsewhere):
     if work.__name__ in words:
         threading.Thread(target=work, daemon=True).start()
 host = words[words.index("on") + 1] if "on" in words else "127.0.0.1"

@@ -157,7 +157,7 @@ pub(super) const KINDS: [Kind; 23] = [
         name: "disk_full",
         words: &[],
         fault: r#"{ "disk_full": "part" }"#,
-        sabotages: &[Sabotage::Tidied],
+        sabotages: &[Sabotage::Elsewhere],
     },
     Kind {
         name: TOXIPROXY,
@@ -220,8 +220,7 @@ impl Kind {
             part["host"] = HOSTS[0].into();
         }
         if self.fault.contains(r#""disk_full""#) {
-            // Filling it takes milliseconds: who wants to be in the way gets the time.
-            part["disk"] = "256MiB".into();
+            part["disk"] = "1MiB".into();
         }
         let fault = serde_json::from_str(&named(self.fault));
         (part, fault.unwrap_or(Value::Null))

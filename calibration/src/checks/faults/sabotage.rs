@@ -34,8 +34,8 @@ pub(super) enum Sabotage {
     Undone,
     /// The program that makes rules for packets ends well and has made none.
     Ruleless,
-    /// The file that fills its disk is removed while it is written.
-    Tidied,
+    /// The file that fills its disk lies on another one.
+    Elsewhere,
     /// A component on this host does as these words say (`calibration/faults/accomplice.py`).
     Accomplice(Option<&'static str>, &'static [&'static str]),
 }
@@ -61,7 +61,7 @@ impl Sabotage {
             Self::Unloaded => "without the library",
             Self::Undone => "whose command does nothing",
             Self::Ruleless => "whose rules are not made",
-            Self::Tidied => "while somebody removes what fills it",
+            Self::Elsewhere => "while another disk is filled",
             Self::Accomplice(_, words) => match words.first() {
                 Some(&"honest") => "while somebody else answers for the name server",
                 Some(&"stand-in") => "while somebody else answers for the host",
@@ -73,7 +73,7 @@ impl Sabotage {
     /// How long the lab looks for the effect before it says that there is none.
     pub(super) fn patience(&self) -> Duration {
         match self {
-            Self::Impostor | Self::Bypassed | Self::Tidied => Duration::from_millis(500),
+            Self::Impostor | Self::Bypassed | Self::Elsewhere => Duration::from_millis(500),
             Self::Thawed | Self::Ruleless | Self::Accomplice(..) => Duration::from_secs(2),
             Self::Unloaded => Duration::from_secs(3),
             Self::Deaf | Self::Undone => Duration::from_secs(11),
@@ -126,8 +126,8 @@ impl Sabotage {
         match (self, command) {
             (Self::Deaf, Some(command)) => command.push("deaf".into()),
             (Self::Left(_), Some(command)) => command.push("left".into()),
-            (Self::Tidied, Some(command)) => {
-                command.extend(["tidy", "${self.dir}"].map(Value::from))
+            (Self::Elsewhere, Some(command)) => {
+                command.extend(["elsewhere", "${self.dir}"].map(Value::from))
             }
             (Self::Unloaded, Some(command)) => {
                 let without = ["env", "-u", "LD_PRELOAD"].map(Value::from);
