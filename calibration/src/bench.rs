@@ -42,6 +42,8 @@ pub struct Bench {
     pub tyk: Option<PathBuf>,
     /// A checkout of WireMock, for the check that runs its tests.
     pub wiremock: Option<PathBuf>,
+    /// Parts of the names of rows, one of which a row must have; without any, all are wanted.
+    pub rows: Vec<String>,
     form: Form,
     scratch: tempfile::TempDir,
     runs: Cell<u32>,
@@ -90,6 +92,7 @@ impl Bench {
         Ok(Self {
             tyk: None,
             wiremock: None,
+            rows: Vec::new(),
             plimsoll: run.plimsoll,
             witness: run.witness,
             form,
@@ -104,6 +107,11 @@ impl Bench {
             Form::Long => long,
             Form::Short => short,
         }
+    }
+
+    /// Whether the row of this name is wanted.
+    pub fn wants(&self, row: &str) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|part| row.contains(part.as_str()))
     }
 
     /// Does something `times` times, with a line for the terminal after each. `describe`: what came of one, in a few words.

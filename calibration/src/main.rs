@@ -45,6 +45,9 @@ struct Arguments {
     /// Only the checks of these names; repeatable.
     #[arg(long)]
     only: Vec<String>,
+    /// Of the check faults, only the rows whose names contain this; repeatable.
+    #[arg(long)]
+    rows: Vec<String>,
     /// A few seconds per check: shows that the checks work, and is too short for their limits.
     #[arg(long)]
     short: bool,
@@ -103,6 +106,7 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     let file = results.join(format!("{}.md", run.stamp));
     let mut bench = Bench::of(run, form)?;
     bench.tyk = arguments.tyk.clone();
+    bench.rows = arguments.rows.clone();
     bench.wiremock = absolute(arguments.wiremock.as_deref())?;
     let mut table = table::Table::new(head);
     runner::one_by_one(chosen, &file, &mut table, |check, table| {

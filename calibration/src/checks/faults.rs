@@ -66,7 +66,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let (mut bars, mut cases) = (Vec::new(), Vec::new());
     for kind in &KINDS {
         match kind.lacks() {
-            None => cases.extend(Case::of(kind)),
+            None => cases.extend(Case::of(kind).filter(|case| bench.wants(&case.what()))),
             Some(error) => bars.push(Bar::not_measured(kind.name, error.to_string())),
         }
     }
