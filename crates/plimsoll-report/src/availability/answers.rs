@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) at: f64,
     /// Its release: it met its target no earlier.
     pub(super) released: f64,
-    /// When it had met its target: it was answered or refused, or should have been.
+    /// When it had met its target: its first byte was sent, or a connection refused.
     pub(super) met_by: f64,
     /// When it was over for its caller: when it ended, or at its deadline.
     pub(super) end: f64,
@@ -37,54 +37,16 @@ impl Answer {
     }
 }
 
-/// How long after its first byte an exchange may have met its target, in seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Meeting {
-    /// One that was not answered in time: as long as answers usually took.
-    pub(super) usual: f64,
-    /// At most: a slow answer does not make a trial less sharp than its resolution.
-    pub(super) most: f64,
-}
-
-impl Meeting {
-    /// The latest moment of an exchange that was released and over then.
-    fn of(self, exchange: &SingleExchange, in_time: bool, (released, end): (f64, f64)) -> f64 {
-        let Some(sent) = exchange.sent_s() else {
-            return match exchange.class {
-                OutcomeClass::Refused | OutcomeClass::Reset => end.min(released + self.most),
-                // Whoever waits for a connection in vain meets silence from its release on.
-                _ => released,
-            };
-        };
-        let sent = exchange.intended_s() + sent;
-        let is_answered = !matches!(
-            exchange.class,
-            OutcomeClass::TimedOut | OutcomeClass::Unfinished | OutcomeClass::Aborted
-        );
-        match in_time && is_answered {
-            true => end.min(sent + self.most),
-            false => sent + self.usual.min(self.most),
-        }
-    }
-}
-
 /// The exchanges that count, in their order. One that we ended ourselves counts for nothing unless its deadline had passed.
 pub(super) fn answers(
     settings: &AvailabilitySettings,
-    meeting: Meeting,
     exchanges: &[SingleExchange],
 ) -> Vec<Answer> {
     let counted = exchanges.iter();
-    counted
-        .filter_map(|one| answer(settings, meeting, one))
-        .collect()
+    counted.filter_map(|one| answer(settings, one)).collect()
 }
 
-fn answer(
-    settings: &AvailabilitySettings,
-    meeting: Meeting,
-    exchange: &SingleExchange,
-) -> Option<Answer> {
+fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<Answer> {
     let (at, response) = (exchange.intended_s(), exchange.response_s());
     let in_time = response <= settings.deadline_s;
     let quality = match exchange.class {
@@ -94,7 +56,12 @@ fn answer(
         _ => Quality::Failed,
     };
     let released = at + exchange.late_s();
-    let met_by = meeting.of(exchange, in_time, (released, at + response));
+    let met_by = match (exchange.sent_s(), exchange.class) {
+        (Some(sent), _) => at + sent,
+        (None, OutcomeClass::Refused | OutcomeClass::Reset) => at + response,
+        // Whoever waits for a connection in vain meets silence from its release on.
+        (None, _) => released,
+    };
     Some(Answer {
         at,
         released,

@@ -1,6 +1,6 @@
 //! One trial, read: its exchanges to its outages, its moments and its course.
 
-use super::answers::{Answer, Meeting, Quality, answers};
+use super::answers::{Answer, Quality, answers};
 use super::bursts::{Burst, bursts, outage};
 use super::recovery::{baseline, first_settled};
 use crate::record::{
@@ -27,14 +27,9 @@ pub fn read_trial(
     trial: &FaultTrial,
     exchanges: &[SingleExchange],
 ) -> TrialSummary {
-    let baseline = baseline(exchanges, (trial.measured, trial.injected));
-    let resolution_s = resolution(settings, trial);
-    let meeting = Meeting {
-        usual: baseline.unwrap_or_default(),
-        most: resolution_s,
-    };
-    let mut answers = answers(settings, meeting, exchanges);
+    let mut answers = answers(settings, exchanges);
     answers.retain(|one| one.at >= trial.measured);
+    let baseline = baseline(exchanges, (trial.measured, trial.injected));
     let at_heal = AtHeal::of(trial, baseline);
     let bursts = bursts(settings.gap_s, &answers);
     let of = |wanted: Owner| -> Vec<&Burst> {
@@ -48,6 +43,7 @@ pub fn read_trial(
     let recovery = Recovery::of(settings, trial, baseline, (&answers, &fault));
     let reaches_into_heal =
         (fault.iter()).any(|burst| reaches_into_heal(burst, settings, trial, (at_heal, &answers)));
+    let resolution_s = resolution(settings, trial);
     let relative = |moment: f64| moment - trial.injected;
     TrialSummary {
         number: trial.number,

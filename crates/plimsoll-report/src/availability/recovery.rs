@@ -1,6 +1,6 @@
 //! From when on callers had recovered.
 
-use super::answers::{Answer, Meeting, answers};
+use super::answers::{Answer, answers};
 use crate::record::{AvailabilitySettings, SingleExchange};
 use plimsoll_base::outcome_class::OutcomeClass;
 
@@ -33,13 +33,7 @@ pub fn has_recovered(
     let baseline = baseline(exchanges, (moments.measured, moments.injected));
     let since = between(exchanges, (moments.healed, moments.known));
     let window = (moments.healed, moments.known);
-    first_settled(
-        settings,
-        baseline,
-        window,
-        &answers(settings, Meeting::default(), since),
-    )
-    .is_some()
+    first_settled(settings, baseline, window, &answers(settings, since)).is_some()
 }
 
 /// The p99 of good answers to arrivals between two moments, by nearest rank and in seconds; `None` without any.
