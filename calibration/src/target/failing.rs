@@ -35,6 +35,9 @@ const MOST_HEAD: usize = 8 * 1024;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A timer is at most so late on a machine that does not stall.
 const TIMER: Duration = Duration::from_millis(3);
+/// So often other tasks go on before it is looked whether one has read something, and so often that is looked for.
+const ROUND: usize = 4;
+const MOST_ROUNDS: usize = 10_000;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 4096;
 
@@ -206,6 +209,10 @@ async fn serve(
         let Some(length) = refused_for else {
             return Ok(());
         };
+        while let Some(accepted) = now_or_never(listener.accept()).await {
+            connections.spawn(converse(accepted?.0, Arc::clone(record)));
+        }
+        idle(record).await;
         let began = clock::now();
         lock(record).begin(How::Refuses, 1, began, None);
         drop(listener);
@@ -215,6 +222,32 @@ async fn serve(
         while clock::now() < began + length {
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// Waits until nothing more is to be read: what came before a failure is not to be hit by it. A process has just been started to tell of it,
+/// which takes a processor from who reads.
+async fn idle(record: &Mutex<Record>) {
+    let mut seen = u64::MAX;
+    for _ in 0..MOST_ROUNDS {
+        let requests = lock(record).requests;
+        if requests == seen {
+            return;
+        }
+        seen = requests;
+        // Between two of them the runtime looks for what can be read.
+        for _ in 0..ROUND {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// The outcome of a future that is ready.
+async fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = future => Some(done),
+        () = tokio::task::yield_now() => None,
     }
 }
 
@@ -273,6 +306,7 @@ async fn hear(
 ) -> io::Result<()> {
     let (mut stream, mut line) = (BufReader::new(stream), String::new());
     stream.read_line(&mut line).await?;
+    idle(record).await;
     let said = match answer(line.trim(), told, record) {
         true => "yes\n",
         false => "no\n",

@@ -45,6 +45,8 @@ pub(super) enum Treatment {
 pub(super) struct Record {
     /// In their order; the last may go on.
     pub(super) failures: Vec<Failure>,
+    /// Requests that were read, whatever was done with them.
+    pub(super) requests: u64,
     /// The number of failures there will be once the one that was injected has begun; `None`: it is healed.
     injected: Option<usize>,
 }
@@ -115,6 +117,7 @@ impl Record {
     }
 
     pub(super) fn treat(&mut self, account: u32, now: Instant) -> Treatment {
+        self.requests += 1;
         let Some(last) = self.failures.last_mut() else {
             return Treatment::Answered;
         };
