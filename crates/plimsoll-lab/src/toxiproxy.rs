@@ -128,17 +128,18 @@ impl Change {
         Ok(())
     }
 
-    /// Takes it back, as far as it was made. Of a proxy that is gone nothing is left.
+    /// Takes it back, as far as it was made, and gives the proxy; none that is gone, of which nothing is left.
     ///
     /// # Errors
     /// As of [`Self::make`].
-    pub(crate) async fn take_back(&self) -> Result<(), String> {
+    pub(crate) async fn take_back(&self) -> Result<Option<Value>, String> {
         let found = self.api.ask("GET", &self.path(), &Value::Null).await;
         if found.is_err_and(|why| why.status == Some(404)) {
-            return Ok(());
+            return Ok(None);
         }
         if self.toxics.is_empty() {
-            return self.enable(true).await;
+            self.enable(true).await?;
+            return self.proxy().await.map(Some);
         }
         let names = self.toxics.iter().map(|toxic| &toxic["name"]);
         let names: Vec<&str> = names.filter_map(Value::as_str).collect();
@@ -159,13 +160,11 @@ impl Change {
         };
         let left = proxy["toxics"].as_array().into_iter().flatten();
         let mut left = left.filter_map(|toxic| toxic["name"].as_str());
-        match left.find(|name| names.contains(name)) {
-            None => Ok(()),
-            Some(name) => {
-                failed.push(format!("{} has its toxic {name} still", self.proxy));
-                Err(failed.join("; "))
-            }
+        if let Some(name) = left.find(|name| names.contains(name)) {
+            failed.push(format!("{} has its toxic {name} still", self.proxy));
+            return Err(failed.join("; "));
         }
+        Ok(Some(proxy))
     }
 
     async fn enable(&self, enabled: bool) -> Result<(), String> {

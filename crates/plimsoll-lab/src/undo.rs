@@ -46,6 +46,11 @@ pub(crate) enum Undo {
 }
 
 impl Undo {
+    /// The name of a file that is to take the place of one that is set aside under this name.
+    pub(crate) fn minted(aside: &Path) -> PathBuf {
+        aside.with_extension("minted")
+    }
+
     /// Does it, and blocks meanwhile; not inside of a runtime. Doing so twice does no harm.
     ///
     /// # Errors
@@ -59,6 +64,8 @@ impl Undo {
                 }
                 // Two names of one file, as long as nothing was put in its place: then a rename does nothing.
                 fs::remove_file(aside).ignored("there is none, most often");
+                let minted = Self::minted(aside);
+                fs::remove_file(minted).ignored("it has taken the place, most often");
                 Ok(())
             }
             Self::Run {
@@ -71,7 +78,7 @@ impl Undo {
                     .enable_all()
                     .build();
                 let runtime = runtime.map_err(|error| error.to_string())?;
-                runtime.block_on(change.take_back())
+                runtime.block_on(change.take_back()).map(drop)
             }
         }
     }

@@ -186,7 +186,7 @@ fn kind_of(
     }
     if wire.cpu.is_some() {
         let component = started(loader, &wire.cpu, "cpu")?;
-        return limits::cpu(loader, component, wire, at);
+        return limits::cpu(loader, component, (wire, scope), at);
     }
     if wire.memory.is_some() {
         let component = started(loader, &wire.memory, "memory")?;
@@ -316,7 +316,7 @@ fn check_times(loader: &mut Loader<'_>, fault: &Fault, scope: &Scope<'_>, at: &P
 
 /// Whether two faults break one thing at one time.
 fn collide(one: &Fault, other: &Fault) -> bool {
-    let same = one.kind.target().is_some() && one.kind.target() == other.kind.target();
+    let same = one.kind.overlaps(&other.kind);
     let together = one.at < other.at.saturating_add(other.lasts)
         && other.at < one.at.saturating_add(one.lasts);
     let shares_arm = one.arms.is_empty()

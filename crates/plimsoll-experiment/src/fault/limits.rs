@@ -7,13 +7,15 @@ use crate::component::possible_cores;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
 
+/// Limits that are closer to each other cannot be told apart when they are read back.
+const CORES_APART: f64 = 0.01;
 /// Less memory than any program needs to exist: a page.
 const FEWEST_BYTES: u64 = 4096;
 
 pub(super) fn cpu(
     loader: &mut Loader<'_>,
     component: String,
-    wire: &FaultWire,
+    (wire, scope): (&FaultWire, &Scope<'_>),
     at: &Pointer,
 ) -> Option<FaultKind> {
     let Some(cores) = wire.cores else {
@@ -26,6 +28,15 @@ pub(super) fn cpu(
     if !possible_cores().contains(&cores) {
         let message =
             format!("`{cores}` is not an amount of processors: write 0.01 or more, such as `0.1`");
+        loader.refuse(at.key("cores"), message);
+    }
+    let own = scope.component(&component);
+    let quota = own.and_then(|own| own.placement.cpu_quota.as_ref());
+    if let Some(quota) = quota.filter(|quota| cores > quota.cores - CORES_APART) {
+        let message = format!(
+            "is not less than the `cpu_quota` of `{component}`, which is {}: write less",
+            quota.cores
+        );
         loader.refuse(at.key("cores"), message);
     }
     Some(FaultKind::Cpu { component, cores })

@@ -93,7 +93,13 @@ pub(super) fn effect(loader: &mut Loader<'_>, wire: &FaultWire, at: &Pointer) ->
                 "is less than 1 kB a second: write `silence: true`",
             );
         }
-        Some(bandwidth) => effects.push(Effect::Bandwidth(bandwidth)),
+        Some(bandwidth) => {
+            if !bandwidth.is_multiple_of(1000) {
+                let message = "is not in whole kB a second, which the proxy limits: round it";
+                loader.refuse(at.key("bandwidth"), message);
+            }
+            effects.push(Effect::Bandwidth(bandwidth));
+        }
         None => {}
     }
     if effects.len() != 1 {

@@ -53,6 +53,35 @@ impl PacketEffect {
 }
 
 impl Packets {
+    /// Whether it is of a host.
+    fn is_of(&self, host: &str) -> bool {
+        self.from.iter().chain(&self.to).any(|one| one == host)
+    }
+
+    /// Whether packets between some two hosts are hit by both.
+    pub(super) fn overlap(&self, other: &Self) -> bool {
+        let common = |one: &[String], other: &[String]| one.iter().any(|host| other.contains(host));
+        (common(&self.from, &other.from) && common(&self.to, &other.to))
+            || (common(&self.from, &other.to) && common(&self.to, &other.from))
+    }
+}
+
+impl FaultKind {
+    /// Whether two faults break one thing: a host that has no power is in no network, and what was wrong with it there is gone with it.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Packets(one), Self::Packets(other)) => one.overlap(other),
+            (Self::Packets(packets), Self::PowerOff(host))
+            | (Self::PowerOff(host), Self::Packets(packets)) => packets.is_of(host),
+            (Self::Dns { host: one, .. }, Self::PowerOff(other))
+            | (Self::PowerOff(other), Self::Dns { host: one, .. }) => one == other,
+            _ => self.target().is_some() && self.target() == other.target(),
+        }
+    }
+}
+
+impl Packets {
     /// Both sets, in words.
     #[must_use]
     pub fn text(&self) -> String {
@@ -247,9 +276,20 @@ fn lie(
             }
         },
     };
-    Some(FaultKind::Dns {
-        host: host?,
-        name: name.clone(),
-        answer,
-    })
+    let (host, name) = (host?, name.to_ascii_lowercase());
+    let hosts: Vec<String> = network.hosts().map(str::to_owned).collect();
+    let is_known = hosts.contains(&name) || network.moving.contains_key(&name) || name == CLIENT;
+    if name == host {
+        let message = format!(
+            "is the host itself, which asks nobody for its own name: name another than `{host}`"
+        );
+        loader.refuse(at.key("name"), message);
+    } else if !is_known && answer == Answer::Nxdomain {
+        let message = format!(
+            "`{name}` does not exist, so that `nxdomain` is no lie: {}",
+            suggestion(&name, &hosts)
+        );
+        loader.refuse(at.key("name"), message);
+    }
+    Some(FaultKind::Dns { host, name, answer })
 }

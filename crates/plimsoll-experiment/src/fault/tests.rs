@@ -14,7 +14,7 @@ name: x
 components:
   log: {{ mock: {{}} }}
   outside: {{ external: 'http://127.0.0.1:9' }}
-  api: {{ command: [api, '${{self.port}}', '${{log.url}}'], ready: {{ http: /up }}, render: [cert.pem] }}
+  api: {{ command: [api, '${{self.port}}', '${{log.url}}'], ready: {{ http: /up }}, render: [cert.pem], cpu_quota: 0.5 }}
   plain: {{ command: [plain] }}
 scenario: [{{ get: /a }}]
 load: {{ rate: 10/s, duration: 30s, target: api }}
@@ -81,6 +81,10 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
         "`cores` belongs to `cpu` faults, and this is a `kill`",
     );
     check("cpu: api", "add `cores`");
+    check(
+        "cpu: api, cores: 0.5",
+        "not less than the `cpu_quota` of `api`",
+    );
     check("memory: api, limit: 1kB", "less than any program needs");
     check(
         "link: log -> api, reset: true",
@@ -88,6 +92,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     );
     check("link: api -> log", "has no effect");
     check("link: api -> log, delay: 100us", "too short to be told");
+    check("link: api -> log, bandwidth: 1500", "whole kB a second");
     check(
         "link: api -> log, reset: true, silence: true",
         "has several effects",
@@ -218,6 +223,43 @@ fn hosts_are_cut_off_lied_to_and_switched_off() {
 }
 
 #[test]
+fn one_thing_at_a_time_happens_to_hosts() {
+    let check = |one: &str, other: &str, are_apart: bool| {
+        let both = on_hosts(&format!("{one}, at: 10s, for: 5s }}, g: {{ {other}"));
+        let refused = both.err().unwrap_or_default();
+        assert_eq!(
+            refused.is_empty(),
+            are_apart,
+            "{one} and {other}: {refused}"
+        );
+        assert!(are_apart || refused.contains("does"), "{refused}");
+    };
+    check(
+        "partition: [app-a, db-a]",
+        "partition: [db-a, app-a]",
+        false,
+    );
+    check("partition: [zone/a, rest]", "rst: [app-a, db-b]", false);
+    check(
+        "partition: [app-a, db-a]",
+        "loss: [app-a, db-b], share: 5%",
+        true,
+    );
+    check("partition: [app-a, db-b]", "power_off: app-a", false);
+    check("partition: [client, db-b]", "power_off: app-a", true);
+    check(
+        "dns: app-a, name: db-a, answer: servfail",
+        "power_off: app-a",
+        false,
+    );
+    check(
+        "dns: db-b, name: db-a, answer: servfail",
+        "power_off: app-a",
+        true,
+    );
+}
+
+#[test]
 fn hosts_that_are_not_there_are_named() {
     let check = |text: &str, expected: &str| {
         let refused = on_hosts(text).unwrap_err();
@@ -233,6 +275,14 @@ fn hosts_that_are_not_there_are_named() {
     check(
         "dns: app-a, name: db-a, answer: maybe",
         "`maybe` is no answer",
+    );
+    check(
+        "dns: app-a, name: db-c, answer: nxdomain",
+        "`nxdomain` is no lie: did you mean",
+    );
+    check(
+        "dns: app-a, name: APP-A, answer: nxdomain",
+        "the host itself",
     );
     check("power_off: db-c", "there is no host `db-c`");
     check("disk_full: api", "has no disk of its own");

@@ -87,10 +87,64 @@ pub(super) async fn prompt(way: &impl Conversation) -> Result<Duration, String> 
     }
 }
 
-/// Proves that a way is well again.
-pub(super) async fn is_well(way: &impl Conversation) -> Result<String, String> {
+/// Proves that a way on which this effect was, and which was so before it, is well again: what would prove the effect is not seen any more.
+/// Looks again for a while, for machines stall.
+pub(super) async fn is_well(
+    way: &impl Conversation,
+    effect: &Effect,
+    usual: Option<Usual>,
+) -> Result<String, String> {
     let took = prompt(way).await?;
-    Ok(format!("bytes come back in {} ms", ms(took)))
+    let Some(usual) = usual else {
+        return Ok(format!("bytes come back in {} ms", ms(took)));
+    };
+    let deadline = Instant::now() + WELL_WITHIN;
+    loop {
+        let seen = match effect {
+            Effect::Delay { delay, .. } => is_prompt(way, *delay, usual).await,
+            Effect::Bandwidth(limit) => is_wide(way, *limit).await,
+            _ => return Ok(format!("bytes come back in {} ms", ms(took))),
+        };
+        if seen.is_ok() || Instant::now() > deadline {
+            return seen;
+        }
+        sleep(AGAIN_AFTER).await;
+    }
+}
+
+async fn is_prompt(
+    way: &impl Conversation,
+    delay: Duration,
+    usual: Usual,
+) -> Result<String, String> {
+    let (sum, said) = rounds(way).await?;
+    match is_late_in(sum, delay, usual) {
+        false => Ok(format!("bytes come back after {said} ms")),
+        true => Err(format!("bytes come back after {said} ms still")),
+    }
+}
+
+async fn is_wide(way: &impl Conversation, limit: u64) -> Result<String, String> {
+    let (said, rate) = rate(way, limit).await?;
+    match rate > allowed(limit) {
+        true => Ok(said),
+        false => Err(format!("{said} still")),
+    }
+}
+
+/// The sum of some round trips, and each in words.
+async fn rounds(way: &impl Conversation) -> Result<(Duration, String), String> {
+    let mut took = Vec::new();
+    for _ in 0..ROUNDS {
+        took.push(way.round_trip().await?);
+    }
+    let said: Vec<String> = took.iter().copied().map(ms).collect();
+    Ok((took.iter().sum(), said.join(", ")))
+}
+
+/// Whether the sum of some round trips shows a delay: jitter may take all of it from one of them, and not from their sum.
+fn is_late_in(sum: Duration, delay: Duration, usual: Usual) -> bool {
+    sum > (usual.round_trip + delay / 4) * ROUNDS
 }
 
 /// Proves that the effect is there, on a way that was so without it.
@@ -149,10 +203,8 @@ async fn is_late(
     // The proxy draws in whole milliseconds.
     let least =
         (delay - jitter).saturating_sub(Duration::from_millis(u64::from(!jitter.is_zero())));
-    // Jitter may take all of a delay from one of them, and not from their sum.
-    let sum: Duration = took.iter().sum();
     let most = usual.round_trip + delay + jitter + PROMPTLY;
-    let is_late = sum > (usual.round_trip + delay / 4) * ROUNDS;
+    let is_late = is_late_in(took.iter().sum(), delay, usual);
     match is_late && took.iter().all(|time| (least..most).contains(time)) {
         true => Ok(format!("bytes come back after {said} ms")),
         false => Err(format!(
@@ -231,6 +283,27 @@ mod tests {
     async fn proved(effect: Effect, before: Steady, now: Steady) -> Option<bool> {
         let usual = Usual::of(&before, &effect).await.ok()?;
         Some(sees(&now, &effect, usual).await.is_ok())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_still_there_is_not_healed() {
+        let healed = async |effect: Effect, before: Steady, now: Steady| {
+            let usual = Usual::of(&before, &effect).await.unwrap();
+            is_well(&now, &effect, Some(usual)).await.is_ok()
+        };
+        let delay = Effect::Delay {
+            delay: Duration::from_millis(20),
+            jitter: Duration::ZERO,
+        };
+        assert!(healed(delay.clone(), way(1), way(2)).await);
+        assert!(!healed(delay.clone(), way(1), way(21)).await);
+        assert!(healed(delay.clone(), way(15), way(16)).await);
+        assert!(is_well(&way(21), &delay, None).await.is_ok());
+        let limit = Effect::Bandwidth(100_000);
+        let narrow = Steady { ms: 1, per_s: 1e5 };
+        assert!(healed(limit.clone(), way(1), way(1)).await);
+        assert!(!healed(limit, way(1), narrow).await);
+        assert!(!healed(Effect::Silence, way(1), way(3_600_000)).await);
     }
 
     #[tokio::test(start_paused = true)]

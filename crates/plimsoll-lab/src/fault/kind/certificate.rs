@@ -11,9 +11,9 @@ use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{Certificate, Reload, sha256_hex};
 use plimsoll_http::tls::{ClientTls, HandshakeError, TlsSettings, TlsVersion, Trust, shown};
 use rustix::process::Signal;
-use std::fs;
-use std::io;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -154,20 +154,22 @@ fn others_aside(place: &Path) -> Option<PathBuf> {
 }
 
 impl File {
-    /// Sets the file aside, and puts another text of the same owner and permissions in its place, in one moment.
+    /// Sets the file aside, and puts another text of the same owner and permissions in its place, in one moment. What is there in between is
+    /// known to [`Undo::Restore`].
     fn replace(&self, text: &str) -> io::Result<()> {
         let known = fs::metadata(&self.place)?;
-        let parent = self.place.parent().unwrap_or(Path::new("."));
-        let new = tempfile::Builder::new()
-            .prefix(".minted-")
-            .tempfile_in(parent)?;
-        fs::write(new.path(), text)?;
-        fs::set_permissions(new.path(), known.permissions())?;
-        chown(new.path(), Some(known.uid()), Some(known.gid()))
+        let minted = Undo::minted(&self.aside);
+        let mut new = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&minted)?;
+        new.write_all(text.as_bytes())?;
+        new.set_permissions(known.permissions())?;
+        chown(&minted, Some(known.uid()), Some(known.gid()))
             .ignored("who may not give it away is its owner");
         fs::hard_link(&self.place, &self.aside)?;
-        new.persist(&self.place).map_err(|error| error.error)?;
-        Ok(())
+        fs::rename(&minted, &self.place)
     }
 }
 

@@ -65,15 +65,19 @@ impl Kind for Cpu {
         step(async move {
             released.map_err(|error| error.to_string())?;
             let limit = target.as_ref().and_then(limit);
-            if limit.is_some_and(|limit| (limit - cores).abs() < 0.01) {
+            let limit = limit.ok_or("its limit cannot be read back")?;
+            if (limit - cores).abs() < 0.01 {
                 return Err(format!("its group is still limited to {cores} processors"));
             }
-            Ok("its group is limited as before".to_owned())
+            match limit.is_finite() {
+                true => Ok(format!("its group is limited to {limit:.2} processors")),
+                false => Ok("its group is not limited".to_owned()),
+            }
         })
     }
 }
 
-/// The limit of its group, in processors.
+/// The limit of its group in processors; infinite without one.
 fn limit(target: &Target) -> Option<f64> {
     let read = |name: &str| fs::read_to_string(target.group_file(name)?).ok();
     let (quota, period) = match read("cpu.max") {
@@ -83,7 +87,10 @@ fn limit(target: &Target) -> Option<f64> {
         }
         None => (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
     };
-    let quota: f64 = quota.trim().parse().ok()?;
+    let quota: f64 = match quota.trim() {
+        "max" | "-1" => f64::INFINITY,
+        quota => quota.parse().ok()?,
+    };
     let period: f64 = period.trim().parse().ok()?;
     Some(quota / period)
 }

@@ -7,8 +7,10 @@ use super::Kind;
 use crate::topology::component::{Links, Topology};
 use plimsoll_experiment::{Effect, Link};
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -24,11 +26,17 @@ const MOST_BYTES: f64 = 4e6;
 pub(super) struct Broken {
     link: Link,
     effect: Effect,
+    /// How the link was before, once that is known.
+    usual: Rc<Cell<Option<Usual>>>,
 }
 
 impl Broken {
     pub(super) fn new(link: Link, effect: Effect) -> Self {
-        Self { link, effect }
+        Self {
+            link,
+            effect,
+            usual: Rc::default(),
+        }
     }
 }
 
@@ -36,6 +44,7 @@ impl Kind for Broken {
     fn inject(&mut self, topology: &mut Topology<'_>) -> Step {
         let links = topology.links().cloned();
         let (link, effect) = (self.link.clone(), self.effect.clone());
+        let known = Rc::clone(&self.usual);
         step(async move {
             let links = links.map_err(|error| error.to_string())?;
             let echoed = Echoed {
@@ -43,6 +52,7 @@ impl Kind for Broken {
                 link: &link,
             };
             let usual = Usual::of(&echoed, &effect).await?;
+            known.set(Some(usual));
             for toxic in toxics(&effect) {
                 links
                     .poison(&link, &toxic)
@@ -55,15 +65,16 @@ impl Kind for Broken {
 
     fn heal(&mut self, topology: &mut Topology<'_>) -> Step {
         let links = topology.links().cloned();
-        let link = self.link.clone();
+        let (link, effect) = (self.link.clone(), self.effect.clone());
+        let usual = self.usual.get();
         step(async move {
             let links = links.map_err(|error| error.to_string())?;
             links.cure(&link).await.map_err(|error| error.to_string())?;
-            is_well(&Echoed {
+            let echoed = Echoed {
                 links: &links,
                 link: &link,
-            })
-            .await
+            };
+            is_well(&echoed, &effect, usual).await
         })
     }
 }

@@ -1,7 +1,7 @@
 //! `toxiproxy`: a proxy of a Toxiproxy that somebody else has started is slow, broken or silent. The proof is a client of ours at the proxy's
 //! own address, to whom its server has to answer.
 
-use super::super::conversation::{Conversation, Usual, sees};
+use super::super::conversation::{Conversation, Usual, is_well, sees};
 use super::super::{Step, step};
 use super::Kind;
 use crate::topology::component::Topology;
@@ -34,8 +34,8 @@ pub(super) struct Foreign {
     change: Option<Change>,
     /// Bytes that its server answers, with their substitutions made.
     request: Vec<u8>,
-    /// Whether it was begun.
-    is_begun: Rc<Cell<bool>>,
+    /// How the proxy was before, once it was begun.
+    usual: Rc<Cell<Option<Usual>>>,
 }
 
 impl Foreign {
@@ -44,7 +44,7 @@ impl Foreign {
             proxy,
             change: None,
             request: Vec::new(),
-            is_begun: Rc::default(),
+            usual: Rc::default(),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Kind for Foreign {
 
     fn inject(&mut self, _: &mut Topology<'_>) -> Step {
         let (effect, change) = (self.proxy.effect.clone(), self.change.clone());
-        let (request, is_begun) = (self.request.clone(), Rc::clone(&self.is_begun));
+        let (request, begun) = (self.request.clone(), Rc::clone(&self.usual));
         step(async move {
             let change = change.ok_or("its API is not known")?;
             let found = change.proxy().await?;
@@ -95,7 +95,7 @@ impl Kind for Foreign {
                 Effect::Refuse => Usual::default(),
                 _ => Usual::of(&client, &effect).await?,
             };
-            is_begun.set(true);
+            begun.set(Some(usual));
             change.make().await?;
             sees(&client, &effect, usual).await
         })
@@ -103,14 +103,22 @@ impl Kind for Foreign {
 
     fn heal(&mut self, _: &mut Topology<'_>) -> Step {
         let (change, request) = (self.change.clone(), self.request.clone());
-        let is_begun = self.is_begun.get();
+        let (effect, usual) = (self.proxy.effect.clone(), self.usual.get());
         step(async move {
-            let Some(change) = change.filter(|_| is_begun) else {
+            let (Some(change), Some(usual)) = (change, usual) else {
                 return Ok("it was not touched".to_owned());
             };
-            change.take_back().await?;
-            let client = Client::of(&change.proxy().await?, &change, request)?;
-            let again = client.is_reached().await?;
+            let Some(proxy) = change.take_back().await? else {
+                return Ok("its proxy is gone, and all toxics with it".to_owned());
+            };
+            let client = Client::of(&proxy, &change, request)?;
+            let again = match effect {
+                // Its server has answered all the time.
+                Effect::Delay { .. } | Effect::Bandwidth(_) => {
+                    is_well(&client, &effect, Some(usual)).await?
+                }
+                _ => client.is_reached().await?,
+            };
             Ok(format!("its API has nothing of it, and {again}"))
         })
     }

@@ -74,6 +74,6 @@ impl Topology<'_> {
             kind.target().into_iter().chain(on_host).collect()
         };
         let others = things(other);
-        things(one).iter().any(|thing| others.contains(thing))
+        one.overlaps(other) || things(one).iter().any(|thing| others.contains(thing))
     }
 }

@@ -23,7 +23,19 @@ impl NameFault {
     pub async fn check(&self, network: &Network) -> Result<Proof, FaultError> {
         let known = network.layout().address(&self.name);
         let truth = known.map_or(Answer::Code(RCODE::NameError), Answer::Address);
+        if truth == self.lied() {
+            return Err(not_proved(format!("{truth} for {} is no lie", self.name)));
+        }
         self.expect(network, truth).await
+    }
+
+    fn lied(&self) -> Answer {
+        match self.lie {
+            Lie::Nxdomain => Answer::Code(RCODE::NameError),
+            Lie::Servfail => Answer::Code(RCODE::ServerFailure),
+            Lie::Nothing => Answer::Nothing,
+            Lie::Address(address) => Answer::Address(address),
+        }
     }
 
     /// Lies from now on.
@@ -39,13 +51,7 @@ impl NameFault {
     /// # Errors
     /// [`FaultError::NotProved`] for the answer that the host got instead.
     pub async fn prove(&self, network: &Network) -> Result<Proof, FaultError> {
-        let lie = match self.lie {
-            Lie::Nxdomain => Answer::Code(RCODE::NameError),
-            Lie::Servfail => Answer::Code(RCODE::ServerFailure),
-            Lie::Nothing => Answer::Nothing,
-            Lie::Address(address) => Answer::Address(address),
-        };
-        self.expect(network, lie).await
+        self.expect(network, self.lied()).await
     }
 
     /// Tells the truth again.
