@@ -18,7 +18,7 @@ pub struct SingleExchange {
     /// From its intended start until it was begun: lateness of the generator, and a wait for a free connection.
     #[serde(default)]
     pub late_us: u64,
-    /// From its intended start to the first byte of its request that was sent, where one was.
+    /// From its intended start to when its request began to be sent, on a connection that was kept or made by then; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_us: Option<u64>,
     /// How it ended.
@@ -53,7 +53,7 @@ impl SingleExchange {
         seconds(self.late_us)
     }
 
-    /// Seconds from its intended start to the first byte of its request, where one was sent.
+    /// Seconds from its intended start to when its request began to be sent, where it was.
     #[must_use]
     pub fn sent_s(&self) -> Option<f64> {
         self.sent_us.map(seconds)

@@ -94,6 +94,17 @@ pub(super) fn convert(
         within: wire.within.map(|within| *within),
         retries: wire.retries.as_ref().map(|wire| (wire.times, *wire.after)),
     };
+    check_times(loader, &availability, wire, at);
+    availability
+}
+
+/// Refuses times under which nothing could be seen.
+fn check_times(
+    loader: &mut Loader<'_>,
+    availability: &Availability,
+    wire: &AvailabilityWire,
+    at: &Pointer,
+) {
     if availability.deadline > availability.abort {
         loader.refuse(
             at.key("deadline"),
@@ -104,6 +115,15 @@ pub(super) fn convert(
         loader.refuse(
             at.key("settle"),
             "is longer than `abort`: nobody could recover in time; write less",
+        );
+    }
+    if availability
+        .repair
+        .is_some_and(|repair| repair < availability.abort)
+    {
+        loader.refuse(
+            at.key("repair"),
+            "is shorter than `abort`, for which callers were watched in vain: write as much or more",
         );
     }
     if availability.slow > availability.deadline {
@@ -120,7 +140,6 @@ pub(super) fn convert(
             "is no client that tries again: write for instance `{ times: 2, after: 100ms }`",
         );
     }
-    availability
 }
 
 /// How many trials without a fault there are.

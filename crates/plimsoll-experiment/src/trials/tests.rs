@@ -248,7 +248,19 @@ fn definitions_under_which_nothing_is_seen_are_refused() {
         assert!(refused.contains(expected), "{more}: {refused}");
     };
     let rate = "{ rate: 150/s }";
-    check(rate, "abort: 2s", "is longer than `abort`");
+    check(rate, "abort: 2s", "nobody could recover in time");
+    check(
+        rate,
+        "repair: 30s",
+        "for which callers were watched in vain",
+    );
+    check(rate, "slow: 2s", "not slow but failed");
+    check(
+        rate,
+        "retries: { times: 0, after: 1s }",
+        "no client that tries again",
+    );
+    check(rate, "phase: 0s", "is nothing: write for instance");
     check(rate, "gap: 10ms", "is shorter than 3 arrivals");
     check(
         "{ rate: 5/s }",

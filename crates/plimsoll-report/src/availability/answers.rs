@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) at: f64,
     /// Its release: it met its target no earlier.
     pub(super) released: f64,
-    /// When it had met its target: its first byte was sent, or a connection refused.
+    /// When it met its target at the latest, but for the time in which its request lay unread: it began to be sent, or a connection was refused.
     pub(super) met_by: f64,
     /// When it was over for its caller: when it ended, or at its deadline.
     pub(super) end: f64,
@@ -58,7 +58,13 @@ fn answer(settings: &AvailabilitySettings, exchange: &SingleExchange) -> Option<
     let released = at + exchange.late_s();
     let met_by = match (exchange.sent_s(), exchange.class) {
         (Some(sent), _) => at + sent,
-        (None, OutcomeClass::Refused | OutcomeClass::Reset) => at + response,
+        (
+            None,
+            OutcomeClass::Refused
+            | OutcomeClass::Reset
+            | OutcomeClass::Closed
+            | OutcomeClass::TlsFailed,
+        ) => at + response,
         // Whoever waits for a connection in vain meets silence from its release on.
         (None, _) => released,
     };

@@ -5,7 +5,7 @@ use super::slice::{self, Length};
 use crate::record::{AvailabilitySettings, TrialOutage};
 
 /// Fewer failures show no length: two may be all that a long outage of a few callers was seen by.
-const FEWEST: usize = 3;
+const FEWEST: u64 = 3;
 
 /// A moment of an exchange, which is known but for the time between these two.
 #[derive(Clone, Copy)]
@@ -137,7 +137,6 @@ pub(super) fn outage(
 ) -> TrialOutage {
     let mut outage = TrialOutage::default();
     for burst in bursts {
-        outage.is_unmeasured = bursts.len() == 1 && burst.failures.len() < FEWEST;
         let (low, length) = burst.length(answers, ended);
         outage.low_s += low;
         outage.estimate_s += length.estimate;
@@ -149,6 +148,7 @@ pub(super) fn outage(
             .or(Some(answers[burst.first()].at - injected));
         outage.last_s = Some(answers[burst.last()].at - injected);
     }
+    outage.is_unmeasured = (1..FEWEST).contains(&outage.failed);
     #[expect(clippy::cast_precision_loss, reason = "a count of exchanges")]
     let failed = outage.failed as f64;
     outage.lost_s = failed / settings.rate_per_s;

@@ -86,6 +86,8 @@ impl<'a> Table<'a> {
 /// The length that an outage counts as, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Length {
+    /// Its lower end.
+    pub(super) low: f64,
     /// The best single figure.
     pub(super) estimate: f64,
     /// Its upper end.
@@ -103,6 +105,7 @@ impl Length {
             false => (trial.outage.estimate_s, trial.outage.high_s),
         };
         Self {
+            low: trial.outage.low_s,
             estimate,
             high,
             is_cut_short: trial.is_cut_short(),
@@ -133,7 +136,8 @@ fn failed_failovers(failed: u64, trials: u64) -> FailedFailovers {
 
 /// Figures of lengths over trials. `seed` and `index` key what is resampled.
 ///
-/// The median and the p95 are those of the best single figures; the longest, and what bounds the p95, are upper ends. Where an outage would have
+/// The median and the p95 are those of the best single figures, what bounds them is by lower and by upper ends, and the longest is an upper end.
+/// Where an outage would have
 /// lasted longer than it was seen, nothing bounds them from above, and there is no mean.
 #[must_use]
 pub(super) fn outage_figures(lengths: &[Length], seed: u64, index: u64) -> OutageFigures {
@@ -143,14 +147,14 @@ pub(super) fn outage_figures(lengths: &[Length], seed: u64, index: u64) -> Outag
         values
     };
     let sorted = ascending(estimates.clone());
+    let lows = ascending(lengths.iter().map(|one| one.low).collect());
     let highs = ascending(lengths.iter().map(|one| one.high).collect());
     let all_seen = lengths.iter().all(|one| !one.is_cut_short);
-    let (low, high) = one_sided_bounds(P95, &sorted, &highs);
-    let interval = median_interval(&sorted);
+    let (low, high) = one_sided_bounds(P95, &lows, &highs);
     let p50 = median(&sorted).map(|value| Estimated {
         value,
-        low: interval.map(|interval| interval.low),
-        high: interval.map(|interval| interval.high),
+        low: median_interval(&lows).map(|interval| interval.low),
+        high: median_interval(&highs).map(|interval| interval.high),
     });
     // ⌈0.95 n⌉, in whole numbers.
     let rank = (sorted.len() * 19).div_ceil(20);
@@ -162,6 +166,7 @@ pub(super) fn outage_figures(lengths: &[Length], seed: u64, index: u64) -> Outag
             high: high.filter(|_| all_seen),
         }),
         max: highs.last().copied(),
+        max_low: lows.last().copied(),
         max_bounds_share: (!sorted.is_empty() && all_seen)
             .then(|| bounded_by_largest_of(sorted.len() as u64)),
         mean: mean(&estimates, seed, index).filter(|_| all_seen),

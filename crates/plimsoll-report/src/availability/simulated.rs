@@ -58,6 +58,7 @@ pub fn coverage(campaign: Campaign, (from, to): (u64, u64), seed: u64) -> Covera
 
 fn lengths(seconds: &[f64]) -> Vec<Length> {
     let each = seconds.iter().map(|seconds| Length {
+        low: *seconds,
         estimate: *seconds,
         high: *seconds,
         is_cut_short: false,

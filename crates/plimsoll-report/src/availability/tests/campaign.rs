@@ -1,6 +1,7 @@
 //! Trials of several faults together, and a year of them.
 
 use super::{settings, trial};
+use crate::availability::figures::{Length, outage_figures};
 use crate::availability::{FaultInputs, Impact, annual, read_trial, summarise};
 use crate::record::metric::Metric;
 use crate::record::{
@@ -321,4 +322,19 @@ fn thresholds_read_outages() {
     assert!(year.interval.unwrap().1 > year.value.unwrap());
     assert!(read("availability.annual.year.within").value.is_some());
     assert_eq!(read("availability.faults.other.outage.p95").value, None);
+}
+
+/// Trials in which nobody saw anything bound outages from above only.
+#[test]
+fn an_outage_that_nobody_saw_has_no_lower_end() {
+    let unseen = Length {
+        low: 0.0,
+        estimate: 0.013,
+        high: 0.013,
+        is_cut_short: false,
+    };
+    let figures = outage_figures(&[unseen; 59], 1, 0);
+    let (p50, p95) = (figures.p50.unwrap(), figures.p95.unwrap());
+    assert_eq!([p50.low, p95.low, figures.max_low], [Some(0.0); 3]);
+    assert_eq!([p50.high, p95.high, figures.max], [Some(0.013); 3]);
 }

@@ -18,7 +18,7 @@ pub(super) fn percentile(fault: &FaultOutages, figure: &str) -> Option<Percentil
             let p95 = outage.p95?;
             (0.95, p95.low, p95.high)
         }
-        "max" => (0.95, outage.max, outage.max),
+        "max" => (0.95, outage.max_low, outage.max),
         _ => return None,
     };
     Some(Percentile {

@@ -122,13 +122,16 @@ pub struct Estimated {
 /// Lengths of outages over trials, in seconds; `null` without a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutageFigures {
-    /// The median, with an interval by order statistics.
+    /// The median, with an interval by order statistics of lower and upper ends.
     pub p50: Option<Estimated>,
     /// The 95th percentile by nearest rank, with ends by order statistics, each right with 95 % by itself: the upper one from 59 trials on,
     /// by upper ends of outages, and `null` where an outage would have lasted longer than it was seen.
     pub p95: Option<Estimated>,
     /// The longest that any may have lasted: the largest upper end.
     pub max: Option<f64>,
+    /// The longest that one lasted at least: the largest lower end.
+    #[serde(default)]
+    pub max_low: Option<f64>,
     /// The share of all cases that the longest bounds, with 95 % confidence: `0.05^(1/n)`, 95 % of 59 trials; `null` where an outage would
     /// have lasted longer than it was seen.
     pub max_bounds_share: Option<f64>,
@@ -139,6 +142,7 @@ pub struct OutageFigures {
 
 figures!(OutageFigures {
     max: Seconds,
+    max_low: Seconds,
     max_bounds_share: Share,
 });
 
