@@ -13,6 +13,7 @@ mod toxiproxy;
 
 pub use certificate::{Certificate, Flaw, Reload};
 pub(super) use conversion::convert_all;
+pub use limits::CORES_APART;
 pub use link::Effect;
 pub use network::{Answer, PacketEffect, Packets};
 pub use run::Run;
@@ -200,6 +201,19 @@ impl FaultKind {
                 let component = self.component().map(str::to_owned);
                 component.or_else(|| self.link().map(Link::text))
             }
+        }
+    }
+
+    /// Whether two faults break one thing: a host that has no power is in no network, and what was wrong with it there is gone with it.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Packets(one), Self::Packets(other)) => one.overlap(other),
+            (Self::Packets(packets), Self::PowerOff(host))
+            | (Self::PowerOff(host), Self::Packets(packets)) => packets.is_of(host),
+            (Self::Dns { host: one, .. }, Self::PowerOff(other))
+            | (Self::PowerOff(other), Self::Dns { host: one, .. }) => one == other,
+            _ => self.target().is_some() && self.target() == other.target(),
         }
     }
 }

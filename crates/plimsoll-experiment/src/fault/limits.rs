@@ -7,8 +7,8 @@ use crate::component::possible_cores;
 use crate::loader::Loader;
 use crate::wire::FaultWire;
 
-/// Limits that are closer to each other cannot be told apart when they are read back.
-const CORES_APART: f64 = 0.01;
+/// Limits of processors that are closer to each other cannot be told apart when they are read back.
+pub const CORES_APART: f64 = 0.01;
 /// Less memory than any program needs to exist: a page.
 const FEWEST_BYTES: u64 = 4096;
 

@@ -54,7 +54,7 @@ impl PacketEffect {
 
 impl Packets {
     /// Whether it is of a host.
-    fn is_of(&self, host: &str) -> bool {
+    pub(super) fn is_of(&self, host: &str) -> bool {
         self.from.iter().chain(&self.to).any(|one| one == host)
     }
 
@@ -64,24 +64,7 @@ impl Packets {
         (common(&self.from, &other.from) && common(&self.to, &other.to))
             || (common(&self.from, &other.to) && common(&self.to, &other.from))
     }
-}
 
-impl FaultKind {
-    /// Whether two faults break one thing: a host that has no power is in no network, and what was wrong with it there is gone with it.
-    #[must_use]
-    pub fn overlaps(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Packets(one), Self::Packets(other)) => one.overlap(other),
-            (Self::Packets(packets), Self::PowerOff(host))
-            | (Self::PowerOff(host), Self::Packets(packets)) => packets.is_of(host),
-            (Self::Dns { host: one, .. }, Self::PowerOff(other))
-            | (Self::PowerOff(other), Self::Dns { host: one, .. }) => one == other,
-            _ => self.target().is_some() && self.target() == other.target(),
-        }
-    }
-}
-
-impl Packets {
     /// Both sets, in words.
     #[must_use]
     pub fn text(&self) -> String {

@@ -137,8 +137,7 @@ fn failed_failovers(failed: u64, trials: u64) -> FailedFailovers {
 /// Figures of lengths over trials. `seed` and `index` key what is resampled.
 ///
 /// The median and the p95 are those of the best single figures, what bounds them is by lower and by upper ends, and the longest is an upper end.
-/// Where an outage would have
-/// lasted longer than it was seen, nothing bounds them from above, and there is no mean.
+/// Where an outage would have lasted longer than it was seen, nothing bounds them from above, and there is no mean.
 #[must_use]
 pub(super) fn outage_figures(lengths: &[Length], seed: u64, index: u64) -> OutageFigures {
     let estimates: Vec<f64> = lengths.iter().map(|one| one.estimate).collect();

@@ -280,9 +280,9 @@ fn lateness_at_the_ends_widens_an_outage() {
     check(&[(1.591, 9_000), (2.091, 9_000)], 0.49, 0.51);
 }
 
-/// A request met whatever was gone when its first byte was sent, or its connection was refused, and no earlier than it was released.
+/// A request met whatever was gone when it began to be sent, or its connection was refused, and no earlier than it was released.
 #[test]
-fn an_outage_is_met_between_release_and_first_byte() {
+fn an_outage_is_met_between_release_and_sending() {
     let is_down = |at: f64| (1.6..2.1).contains(&at);
     let check = |at: f64, change: fn(&mut SingleExchange), low: f64, high: f64| {
         let mut exchanges = even(|at| if is_down(at) { RESET } else { None });

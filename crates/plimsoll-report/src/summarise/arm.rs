@@ -280,7 +280,7 @@ fn notes(arm: &ArmData) -> Vec<String> {
         .get(GENERATOR)
         .and_then(ComponentData::busiest_thread_cores_mean);
     if arm.model == LoadModel::Closed && busiest.is_some_and(|cores| cores >= SATURATED_CORES) {
-        let achieved = per_second(arm.within().total().answered, arm.seconds).unwrap_or(0.0);
+        let achieved = arm.answered_per_s().unwrap_or(0.0);
         notes.push(format!(
             "the generator used all of its processor: throughput is at least {}/s",
             format_number(achieved)

@@ -4,6 +4,7 @@ use super::super::{Step, step};
 use super::Kind;
 use crate::topology::cgroup;
 use crate::topology::component::{Target, Topology};
+use plimsoll_experiment::CORES_APART;
 use std::fs;
 
 pub(super) struct Cpu {
@@ -43,7 +44,7 @@ impl Kind for Cpu {
                 .as_ref()
                 .and_then(limit)
                 .ok_or("its limit cannot be read back")?;
-            match (limit - cores).abs() < 0.01 {
+            match (limit - cores).abs() < CORES_APART {
                 true => Ok(format!("its group is limited to {limit:.2} processors")),
                 false => Err(format!("its group is limited to {limit:.2} processors")),
             }
@@ -66,7 +67,7 @@ impl Kind for Cpu {
             released.map_err(|error| error.to_string())?;
             let limit = target.as_ref().and_then(limit);
             let limit = limit.ok_or("its limit cannot be read back")?;
-            if (limit - cores).abs() < 0.01 {
+            if (limit - cores).abs() < CORES_APART {
                 return Err(format!("its group is still limited to {cores} processors"));
             }
             match limit.is_finite() {
