@@ -14,7 +14,7 @@ use record::{Record, Treatment};
 use serde_json::{Map, Value, json};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -55,16 +55,8 @@ impl Failing {
     /// Starts it.
     pub fn start() -> Result<Self, Error> {
         let failed = || Error::when("starting a target");
-        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let (main, control) = (bound(free), bound(free));
-        let (main, control) = (main.map_err(failed())?, control.map_err(failed())?);
-        let address = |socket: &Socket| {
-            socket.listen(BACKLOG)?;
-            let address = socket.local_addr()?.as_socket();
-            address.ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))
-        };
-        let addresses = address(&main).and_then(|one| Ok((one, address(&control)?)));
-        let (address, control_address) = addresses.map_err(failed())?;
+        let (main, address) = bound().map_err(failed())?;
+        let (control, control_address) = bound().map_err(failed())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -76,8 +68,8 @@ impl Failing {
             runtime.block_on(async {
                 let (told, refusals) = mpsc::channel(1);
                 tokio::select! {
-                    ended = serve(main, address, refusals, &own) => ended,
-                    ended = obey(control, told, &own) => ended,
+                    ended = serve(&main, refusals, &own) => ended,
+                    ended = obey(&control, told, &own) => ended,
                     _ = stopped => Ok(()),
                 }
             })
@@ -171,24 +163,32 @@ fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A socket that holds its address, and refuses whoever comes until it listens.
-fn bound(address: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_reuse_address(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    Ok(socket)
+/// A socket that listens, and its address.
+fn bound() -> io::Result<(Socket, SocketAddr)> {
+    let at = |address: SocketAddr| {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        Ok::<_, io::Error>(socket)
+    };
+    let chosen = at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let address = chosen.local_addr()?.as_socket();
+    let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
+    // One that is bound by number keeps it when it ceases to listen.
+    let kept = at(address)?;
+    kept.listen(BACKLOG)?;
+    Ok((kept, address))
 }
 
-fn listening(socket: Socket) -> io::Result<TcpListener> {
+fn listening(socket: &Socket) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?;
-    TcpListener::from_std(socket.into())
+    TcpListener::from_std(socket.try_clone()?.into())
 }
 
 /// Serves, and refuses for as long as it is told to.
 async fn serve(
-    mut socket: Socket,
-    address: SocketAddr,
+    socket: &Socket,
     mut refusals: mpsc::Receiver<Duration>,
     record: &Arc<Mutex<Record>>,
 ) -> io::Result<()> {
@@ -215,8 +215,8 @@ async fn serve(
         idle(record).await;
         let began = clock::now();
         lock(record).begin(How::Refuses, 1, began, None);
-        drop(listener);
-        socket = bound(address)?;
+        // Refuses from here on, also where a process about to begin has a copy of the socket.
+        socket.shutdown(Shutdown::Read)?;
         tokio::time::sleep(length.saturating_sub(TIMER)).await;
         // Timers are whole milliseconds late, and connections go on meanwhile.
         while clock::now() < began + length {
@@ -285,7 +285,7 @@ fn account(head: &[u8]) -> u32 {
 
 /// Does as it is told, one connection and one line after the other.
 async fn obey(
-    socket: Socket,
+    socket: &Socket,
     told: mpsc::Sender<Duration>,
     record: &Mutex<Record>,
 ) -> io::Result<()> {
