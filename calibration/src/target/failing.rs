@@ -209,10 +209,15 @@ async fn serve(
         let Some(length) = refused_for else {
             return Ok(());
         };
-        while let Some(accepted) = now_or_never(listener.accept()).await {
-            connections.spawn(converse(accepted?.0, Arc::clone(record)));
+        let mut is_drained = false;
+        while !is_drained {
+            idle(record).await;
+            is_drained = true;
+            while let Some(accepted) = now_or_never(listener.accept()).await {
+                connections.spawn(converse(accepted?.0, Arc::clone(record)));
+                is_drained = false;
+            }
         }
-        idle(record).await;
         let began = clock::now();
         lock(record).begin(How::Refuses, 1, began, None);
         // Refuses from here on, also where a process about to begin has a copy of the socket.
@@ -372,6 +377,19 @@ mod tests {
         let failures = target.failures();
         assert_eq!(failures[0].length(), Some(Duration::from_mins(10)));
         assert_eq!(failures[0].requests, 2);
+    }
+
+    #[test]
+    fn a_socket_refuses_whoever_has_a_copy_of_it() {
+        let (socket, address) = bound().unwrap();
+        let copy = socket.try_clone().unwrap();
+        let connect = || std::net::TcpStream::connect(address).map_err(|error| error.kind());
+        assert!(connect().is_ok());
+        socket.shutdown(Shutdown::Read).unwrap();
+        assert_eq!(connect().err(), Some(io::ErrorKind::ConnectionRefused));
+        socket.listen(BACKLOG).unwrap();
+        assert!(connect().is_ok());
+        drop(copy);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod chance;
 mod draws;
 mod figures;
 mod needed;
+mod outages;
 mod product;
 mod read;
 mod recovery;

@@ -5,7 +5,7 @@ use crate::bar::Bar;
 use crate::bench::trials;
 use crate::rounds::median;
 
-/// Of so many trials one may miss the truth.
+/// Of so many trials that tell a length one may miss the truth.
 const MISSES_ONE_OF: usize = 50;
 /// An interval is at most so many mean distances of requests wide, where all of them fail.
 const WIDTH: f64 = 2.5;
@@ -40,7 +40,7 @@ pub(super) fn bars(findings: &Findings) -> Vec<Bar> {
     let total = some(|one| one.cell.each == 1 && !one.trial.is_below);
     let partial = some(|one| one.cell.each > 1 && one.cell.hits() >= SEEN_WELL);
     let mut bars = vec![
-        intervals(&counted, findings.wanted),
+        intervals(&counted),
         resolution(&counted),
         width("all accounts: width of the interval", WIDTH, &total),
         width(
@@ -76,7 +76,7 @@ fn listed(found: &[&&Found]) -> String {
 }
 
 /// Intervals of the outages that are said to be long enough to be told.
-fn intervals(counted: &[&Found], wanted: usize) -> Bar {
+fn intervals(counted: &[&Found]) -> Bar {
     let told: Vec<&&Found> = counted.iter().filter(|one| !one.trial.is_below).collect();
     let missed: Vec<&&Found> = (told.iter().copied())
         .filter(|one| !one.holds_within(0.0))
@@ -84,10 +84,10 @@ fn intervals(counted: &[&Found], wanted: usize) -> Bar {
     let held = told.len() - missed.len();
     let nearly = |one: &&&&Found| one.holds_within(one.trial.resolution);
     let near = missed.iter().filter(nearly).count();
-    let may_miss = wanted.div_ceil(MISSES_ONE_OF);
+    let may_miss = told.len() / MISSES_ONE_OF;
     Bar::judged(
         "the interval of an outage above the resolution",
-        format!("misses the truth in at most {may_miss} of {wanted} trials"),
+        format!("misses the truth in at most one of {MISSES_ONE_OF} trials: {may_miss}"),
         format!(
             "holds it in {held} of {}, misses it by less than the resolution in {near}{}",
             told.len(),
@@ -231,7 +231,7 @@ mod tests {
     fn intervals_and_resolutions_are_held_against_the_truth() {
         let check = |one: Found, interval, short| {
             let counted = [&one];
-            let verdicts = [intervals(&counted, 0), resolution(&counted)].map(|bar| bar.verdict);
+            let verdicts = [intervals(&counted), resolution(&counted)].map(|bar| bar.verdict);
             assert_eq!(verdicts, [interval, short], "{}", words(&one));
         };
         let (held, failed) = (Verdict::Held, Verdict::Failed);
@@ -241,6 +241,18 @@ mod tests {
         check(found(50, (0.0, 0.001), true), failed, failed);
         check(found(1, (0.0, 0.0), true), failed, held);
         check(found(1, (0.002, 0.003), false), failed, failed);
+    }
+
+    #[test]
+    fn one_of_fifty_may_miss() {
+        let held: Vec<Found> = (0..49).map(|_| found(50, (0.049, 0.051), false)).collect();
+        let missed = found(50, (0.0505, 0.052), false);
+        let check = |number: usize, expected| {
+            let counted: Vec<&Found> = held[..number].iter().chain([&missed]).collect();
+            assert_eq!(intervals(&counted).verdict, expected);
+        };
+        check(49, Verdict::Held);
+        check(48, Verdict::Failed);
     }
 
     #[test]

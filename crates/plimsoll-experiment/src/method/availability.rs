@@ -126,6 +126,12 @@ fn check_times(
             "is shorter than `abort`, for which callers were watched in vain: write as much or more",
         );
     }
+    if availability.within.is_some_and(|within| within.is_zero()) {
+        loader.refuse(
+            at.key("within"),
+            "leaves no time at all, which no measurement can show: write how many seconds a year may lose, for instance `31.5s`",
+        );
+    }
     if availability.slow > availability.deadline {
         loader.refuse(
             at.key("slow"),
@@ -150,7 +156,7 @@ fn shams(loader: &mut Loader<'_>, wire: &AvailabilityWire, trials: u32, at: &Poi
         && !(shams..=MOST_TRIALS).contains(&stated)
     {
         let message = format!(
-            "`{stated}` shams do not tell what the measurement makes up by itself: write at least {shams}, one for twenty trials"
+            "`{stated}` shams do not tell what the measurement makes up by itself, or have no end: write {shams} to {MOST_TRIALS}, at least one for twenty trials"
         );
         loader.refuse(at, message);
     }

@@ -235,6 +235,42 @@ fn numbers_that_mean_nothing_are_refused() {
     );
     check(rate, &both.replace("trials: 10", "trials: 3"), "3` trials");
     check(
+        rate,
+        &one("{ fault: crash, servers: 0 }"),
+        "nobody who may have it",
+    );
+    check(
+        rate,
+        &one("{ fault: crash, among: [a] }"),
+        "leaves no choice",
+    );
+    check(
+        rate,
+        &one("{ fault: crash, leader: { command: [w] } }"),
+        "nobody asks",
+    );
+    check(
+        rate,
+        &one("{ fault: crash, role: any, leader: { command: [w] } }"),
+        "chooses among components",
+    );
+    check(
+        rate,
+        &one("{ fault: crash, among: [a, b], role: any, leader: { command: [] } }"),
+        "names no program",
+    );
+    check(
+        rate,
+        "{ faults: { sham: { fault: crash }, net: { fault: silent } } }",
+        "the row of trials without a fault",
+    );
+    check(
+        rate,
+        "{ faults: { a.b: { fault: crash }, net: { fault: silent } } }",
+        "cannot name a row",
+    );
+    check(rate, "{ faults: {} }", "names no fault");
+    check(
         "{ rate: 150/s }\nthresholds: [{ metric: availability.faults.ap.outage.p95, below: 1s }]",
         &both,
         "is of no fault that is tried: did you mean `app`?",
@@ -255,6 +291,8 @@ fn definitions_under_which_nothing_is_seen_are_refused() {
         "for which callers were watched in vain",
     );
     check(rate, "slow: 2s", "not slow but failed");
+    check(rate, "within: 0s", "leaves no time at all");
+    check(rate, "shams: 10001", "write 5 to 10000");
     check(
         rate,
         "retries: { times: 0, after: 1s }",
@@ -267,7 +305,7 @@ fn definitions_under_which_nothing_is_seen_are_refused() {
         "settle: 100ms",
         "is shorter than 5 arrivals",
     );
-    check(rate, "shams: 4", "write at least 5");
+    check(rate, "shams: 4", "write 5 to 10000");
     check(
         "{ rate: 500/s }",
         "abort: 2h",

@@ -124,7 +124,7 @@ fn ended_by_heal(faults: &[FaultInputs]) -> Option<String> {
     let rows: Vec<String> = rows.collect();
     (!rows.is_empty()).then(|| {
         format!(
-            "trials in which callers came back only when the fault was healed are priced as failed failovers, as nobody else heals it: {}",
+            "trials in which callers may have come back only because the fault was healed are priced as failed failovers, as nobody else heals it: {}",
             rows.join(", ")
         )
     })

@@ -1,11 +1,7 @@
-//! Bursts of failures, and how long an outage they show.
+//! Bursts of failures, and how long an outage each shows.
 
 use super::answers::Answer;
 use super::slice::{self, Length};
-use crate::record::{AvailabilitySettings, TrialOutage};
-
-/// Fewer failures show no length: two may be all that a long outage of a few callers was seen by.
-const FEWEST: u64 = 3;
 
 /// A moment of an exchange, which is known but for the time between these two.
 #[derive(Clone, Copy)]
@@ -61,7 +57,7 @@ impl Burst {
     }
 
     /// Whether there are good answers in between.
-    fn is_partial(&self) -> bool {
+    pub(super) fn is_partial(&self) -> bool {
         self.last() - self.first() >= self.failures.len()
     }
 
@@ -73,7 +69,7 @@ impl Burst {
 
     /// The length of its outage, as intended starts and meetings with the target both allow: callers count by the first, and what was gone saw
     /// the second.
-    fn length(&self, answers: &[Answer], ended: f64) -> (f64, Length) {
+    pub(super) fn length(&self, answers: &[Answer], ended: f64) -> (f64, Length) {
         let (low, length) = self.length_by(answers, ended, INTENDED);
         let (low_met, met) = self.length_by(answers, ended, MET);
         let length = Length {
@@ -126,32 +122,4 @@ impl Burst {
         let last = answers[self.last()].at + (length.high - low) / 2.0;
         last + self.late_behind(answers, low, length)
     }
-}
-
-/// Bursts as one outage of a trial: lengths and losses add up.
-pub(super) fn outage(
-    settings: &AvailabilitySettings,
-    bursts: &[&Burst],
-    answers: &[Answer],
-    (injected, ended): (f64, f64),
-) -> TrialOutage {
-    let mut outage = TrialOutage::default();
-    for burst in bursts {
-        let (low, length) = burst.length(answers, ended);
-        outage.low_s += low;
-        outage.estimate_s += length.estimate;
-        outage.high_s += length.high;
-        outage.failed += burst.failures.len() as u64;
-        outage.bursts += 1;
-        outage.first_s = outage
-            .first_s
-            .or(Some(answers[burst.first()].at - injected));
-        outage.last_s = Some(answers[burst.last()].at - injected);
-    }
-    outage.is_unmeasured = (1..FEWEST).contains(&outage.failed);
-    #[expect(clippy::cast_precision_loss, reason = "a count of exchanges")]
-    let failed = outage.failed as f64;
-    outage.lost_s = failed / settings.rate_per_s;
-    outage.impact = (outage.estimate_s > 0.0).then(|| (outage.lost_s / outage.estimate_s).min(1.0));
-    outage
 }

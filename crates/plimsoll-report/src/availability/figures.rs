@@ -45,11 +45,13 @@ impl<'a> Table<'a> {
         let counted: Vec<&TrialSummary> = self.counted().collect();
         let facts = settings.faults.get(self.row);
         let outages: Vec<Length> = counted.iter().map(|trial| Length::of(trial)).collect();
-        let came_back = counted.iter().filter(|trial| !trial.is_cut_short());
-        let lost: Vec<f64> = came_back.map(|trial| trial.outage.lost_s).collect();
+        let came_back = counted.iter().copied().filter(|one| !one.is_cut_short());
+        let came_back: Vec<&TrialSummary> = came_back.collect();
+        let lost: Vec<f64> = came_back.iter().map(|trial| trial.outage.lost_s).collect();
         let number =
             |is: fn(&TrialSummary) -> bool| count(counted.iter().filter(|trial| is(trial)).count());
         let lost = mean(&lost, seed, 2 * index + 1);
+        let retried = retried(&came_back);
         let found = FaultOutages {
             name: self.name.clone(),
             row: self.row.to_owned(),
@@ -73,7 +75,9 @@ impl<'a> Table<'a> {
             heal: heal(&counted),
             resolution_s: largest(counted.iter().map(|trial| trial.resolution_s)),
             budget_share: lost.map(|lost| lost.value / BUDGET_S),
-            retried_lost_s: retried(&counted),
+            retried_lost_s: retried.map(|(again, _)| again),
+            unretried_lost_s: retried.map(|(_, once)| once),
+            torn: number(|trial| trial.outage.is_torn || trial.heal_outage.is_torn),
             sentences: Vec::new(),
         };
         FaultOutages {
@@ -244,11 +248,19 @@ fn heal(trials: &[&TrialSummary]) -> HealFigures {
     }
 }
 
-fn retried(trials: &[&TrialSummary]) -> Option<f64> {
+/// Mean losses of a client that tries again, and of one that does not, in the same trials.
+fn retried(trials: &[&TrialSummary]) -> Option<(f64, f64)> {
     let lost: Option<Vec<f64>> = trials
         .iter()
         .map(|trial| Some(trial.retried?.lost_s))
         .collect();
     let lost = lost.filter(|lost| !lost.is_empty())?;
-    Some(lost.iter().sum::<f64>() / as_f64(lost.len()))
+    let without = trials
+        .iter()
+        .map(|trial| trial.outage.lost_s + trial.heal_outage.lost_s);
+    let number = as_f64(lost.len());
+    Some((
+        lost.iter().sum::<f64>() / number,
+        without.sum::<f64>() / number,
+    ))
 }

@@ -1,7 +1,8 @@
 //! One trial, read: its exchanges to its outages, its moments and its course.
 
 use super::answers::{Answer, Quality, answers};
-use super::bursts::{Burst, bursts, outage};
+use super::bursts::{Burst, bursts};
+use super::outages::{Outage, Seen, outages, sum};
 use super::recovery::{baseline, first_settled};
 use crate::record::{
     AvailabilitySettings, Course, FaultTrial, RetriedOutage, Retries, SingleExchange, TrialSummary,
@@ -32,17 +33,21 @@ pub fn read_trial(
     let baseline = baseline(exchanges, (trial.measured, trial.injected));
     let at_heal = AtHeal::of(trial, baseline);
     let bursts = bursts(settings.gap_s, &answers);
-    let of = |wanted: Owner| -> Vec<&Burst> {
+    let of = |wanted: Owner| -> Vec<Outage<'_>> {
         let own = bursts.iter();
-        own.filter(|burst| owner(burst, trial, at_heal, &answers) == wanted)
-            .collect()
+        let own = own.filter(|burst| owner(burst, trial, at_heal, &answers) == wanted);
+        outages(&own.collect::<Vec<_>>(), &answers)
     };
     let (fault, heal) = (of(Owner::Fault), of(Owner::Heal));
-    let ends = (trial.injected, trial.ended);
-    let fault_outage = outage(settings, &fault, &answers, ends);
+    let seen = |since: f64| Seen {
+        injected: trial.injected,
+        since,
+        ended: trial.ended,
+    };
+    let fault_outage = sum(settings, &fault, &answers, seen(trial.injected));
     let recovery = Recovery::of(settings, trial, baseline, (&answers, &fault));
     let reaches_into_heal =
-        (fault.iter()).any(|burst| reaches_into_heal(burst, settings, trial, (at_heal, &answers)));
+        (fault.iter()).any(|one| reaches_into_heal(one, settings, trial, (at_heal, &answers)));
     let resolution_s = resolution(settings, trial);
     let relative = |moment: f64| moment - trial.injected;
     TrialSummary {
@@ -63,7 +68,7 @@ pub fn read_trial(
         failed_failover: recovery.is_failed,
         below_resolution: fault_outage.high_s < resolution_s || fault_outage.is_unmeasured,
         outage: fault_outage,
-        heal_outage: outage(settings, &heal, &answers, ends),
+        heal_outage: sum(settings, &heal, &answers, seen(trial.heal_begun)),
         stall_s: stall(settings, trial, &answers),
         resolution_s,
         retried: settings
@@ -129,11 +134,12 @@ impl AtHeal {
 /// Whether an outage lasted until the heal for all that is known. Whoever hung and is answered after the heal had begun is no sign that
 /// callers had recovered before: the outage goes on with those who follow it so closely that as failures they would be of its burst.
 fn reaches_into_heal(
-    burst: &Burst,
+    outage: &Outage<'_>,
     settings: &AvailabilitySettings,
     trial: &FaultTrial,
     (at_heal, answers): (AtHeal, &[Answer]),
 ) -> bool {
+    let burst = outage.whole();
     let last = answers[burst.last()].at;
     let next = answers[burst.last()..]
         .iter()
@@ -155,14 +161,14 @@ impl Recovery {
         settings: &AvailabilitySettings,
         trial: &FaultTrial,
         baseline: Option<f64>,
-        (answers, fault): (&[Answer], &[&Burst]),
+        (answers, fault): (&[Answer], &[Outage<'_>]),
     ) -> Self {
         // Of later arrivals nobody knows whether they would have been answered in time.
         let known = trial.ended - settings.deadline_s;
         let settled = |since| first_settled(settings, baseline, (since, known), answers);
         let broken = fault
             .first()
-            .map_or(trial.injected, |burst| answers[burst.first()].at);
+            .map_or(trial.injected, |outage| outage.began(answers));
         let failed_over = settled(broken.max(trial.injected));
         let until_healed = trial.healed.unwrap_or(f64::INFINITY);
         let recovered = trial.healed.and_then(settled);

@@ -10,7 +10,7 @@ use crate::statistics::Sample;
 use statrs::distribution::{Beta, ContinuousCDF as _};
 
 /// The chance that an outage was longer than its upper end.
-const WRONG: f64 = 0.02;
+const WRONG: f64 = 0.015;
 /// By the least number of gaps: their deviation as a part of their mean up to which they are even. Of random arrivals fewer than one in a hundred
 /// vary so little (20,000 simulated draws of each number), and of fewer gaps nobody can tell.
 const EVEN: [(usize, f64); 3] = [(11, 0.5), (8, 0.43), (5, 0.29)];

@@ -3,6 +3,7 @@
 mod campaign;
 mod cut_short;
 mod heal;
+mod sparse;
 
 use super::answers::answers;
 use super::read_trial;

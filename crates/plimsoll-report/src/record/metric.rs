@@ -391,7 +391,7 @@ mod tests {
         let refused = |path: &str| Metric::parse(path).unwrap_err().to_string();
         assert_eq!(
             refused("availability.faults.a.outage.p96"),
-            "`availability.faults.a.outage.p96` is not a metric: after `availability.faults.<name>` write one of impact, stall_s, resolution_s, budget_share, retried_lost_s, outage, lost, failed_failovers"
+            "`availability.faults.a.outage.p96` is not a metric: after `availability.faults.<name>` write one of impact, stall_s, resolution_s, budget_share, retried_lost_s, unretried_lost_s, outage, lost, failed_failovers"
         );
         assert_eq!(
             refused("availability.annual.year.p98"),

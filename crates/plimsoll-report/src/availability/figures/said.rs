@@ -18,17 +18,33 @@ pub(super) fn sentences(found: &FaultOutages) -> Vec<String> {
             percent((3.0 / f64::from(n)).min(1.0))
         ));
     }
+    if found.torn > 0 {
+        said.push(format!(
+            "in {} of {}, failures were so few that chance alone may have left more than `gap` between them: they are counted as one outage, of which only the bursts are certain. A higher rate would tell",
+            found.torn,
+            trials(n)
+        ));
+    }
+    let is_cut_short = found.failed_failovers.count > 0 || found.ended_by_heal > 0;
     let budget = found.budget_share.filter(|share| *share > 0.0);
     said.extend(budget.map(|share| {
         format!(
-            "one uses {} of what 99.99 % leaves in 30 days, on average",
+            "an outage{} uses {} of what 99.99 % leaves in 30 days, on average",
+            if is_cut_short {
+                " from which callers recover by themselves"
+            } else {
+                ""
+            },
             percent(share)
         )
     }));
-    said.extend(found.retried_lost_s.map(|lost| {
+    let retried = found.retried_lost_s.zip(found.unretried_lost_s);
+    said.extend(retried.map(|(again, once)| {
         format!(
-            "a client that tries again would lose {} on average: an estimate from the same record, in which nobody did",
-            format_seconds(lost)
+            "a client that tries again would lose {} against {} without trying again, on average{}: an estimate from the same record, in which nobody did",
+            format_seconds(again),
+            format_seconds(once),
+            if is_cut_short { " where callers recover by themselves" } else { "" },
         )
     }));
     if n < 6 {
@@ -73,7 +89,7 @@ fn of_recovery(found: &FaultOutages) -> Vec<String> {
     }
     if found.ended_by_heal > 0 {
         said.push(format!(
-            "in {} of {} callers came back only when the fault was healed: how long it lasts without that is not known, for which `for` was too short",
+            "in {} of {} callers may have come back only because the fault was healed: how long it lasts otherwise is not known, as `for` was too short",
             found.ended_by_heal,
             trials(n)
         ));

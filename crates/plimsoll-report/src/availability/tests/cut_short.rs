@@ -3,7 +3,7 @@
 use super::campaign::campaign;
 use crate::record::metric::Metric;
 use crate::record::{
-    ArmData, ArmSummary, AvailabilitySummary, FaultRate, LoadModel, VerdictResult,
+    ArmData, ArmSummary, AvailabilitySummary, FaultRate, LoadModel, RetriedOutage, VerdictResult,
 };
 use crate::threshold::{Bound, Standing, Threshold, judge};
 
@@ -33,7 +33,7 @@ fn who_came_back_by_the_heal_did_not_recover() {
         fault.sentences[..2],
         [
             "the longest of 18 outages bounds nothing: some would have lasted longer",
-            "in 1 of 18 trials callers came back only when the fault was healed: how long it lasts without that is not known, for which `for` was too short",
+            "in 1 of 18 trials callers may have come back only because the fault was healed: how long it lasts otherwise is not known, as `for` was too short",
         ]
     );
     let annual = found.annual.unwrap();
@@ -42,7 +42,7 @@ fn who_came_back_by_the_heal_did_not_recover() {
         (annual.expected.value - expected).abs() < 1e-9,
         "{annual:?}"
     );
-    let said = "trials in which callers came back only when the fault was healed are priced as failed failovers, as nobody else heals it: 1 of 18 of application";
+    let said = "trials in which callers may have come back only because the fault was healed are priced as failed failovers, as nobody else heals it: 1 of 18 of application";
     assert!(annual.sentences.iter().any(|one| one == said), "{annual:?}");
 }
 
@@ -162,4 +162,27 @@ fn thresholds_want_enough_trials_that_ended() {
         Inconclusive,
         "has no sample",
     );
+}
+
+/// A client that tries again is held against one that does not over the same trials: those from which callers recovered by themselves.
+#[test]
+fn who_tries_again_loses_less_of_the_same_trials() {
+    let found = campaign(Some(1.0), |row, read| {
+        read.reaches_into_heal = row.number == 18;
+        read.heal_outage.lost_s = 1.0;
+        read.retried = Some(RetriedOutage {
+            failed: 200,
+            lost_s: 2.0,
+        });
+    });
+    let fault = &found.faults[0];
+    assert_eq!(fault.retried_lost_s, Some(2.0));
+    assert_eq!(fault.unretried_lost_s, Some(9.0 + 1.0));
+    let said = |text: &str| fault.sentences.iter().any(|one| one.contains(text));
+    assert!(said(
+        "would lose 2.00 s against 10.0 s without trying again, on average where callers recover by themselves"
+    ));
+    assert!(said(
+        "an outage from which callers recover by themselves uses"
+    ));
 }

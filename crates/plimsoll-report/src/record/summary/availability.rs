@@ -56,8 +56,8 @@ pub struct FaultOutages {
     pub below_resolution: u32,
     /// Trials whose outage reached beyond the beginning of the heal: the fault was healed before callers had recovered from it.
     pub reached_into_heal: u32,
-    /// Those of them that are no failed failovers: callers came back only when the fault was healed. How long it lasts without that is not
-    /// known, and in a year it is priced as a failed failover.
+    /// Those of them that are no failed failovers: callers may have come back only because the fault was healed. How long it
+    /// lasts otherwise is not known, and in a year it is priced as a failed failover.
     pub ended_by_heal: u32,
     /// Lengths of the outages in seconds.
     pub outage: OutageFigures,
@@ -74,8 +74,15 @@ pub struct FaultOutages {
     pub resolution_s: Option<f64>,
     /// The share of the 259.2 s that 99.99 % leaves in 30 days that one such fault uses up, by its mean of lost-request seconds.
     pub budget_share: Option<f64>,
-    /// Lost-request seconds of a client that tries again, on average, as an estimate; `null` where it was not asked.
+    /// Mean lost-request seconds by the fault and its heal of a client that tries again, as an estimate, of trials from which callers
+    /// recovered by themselves; `null` where it was not asked, or without one.
     pub retried_lost_s: Option<f64>,
+    /// Those of a client that does not, of the same trials.
+    #[serde(default)]
+    pub unretried_lost_s: Option<f64>,
+    /// Trials with bursts of failures that were taken for one outage, as chance may have torn it apart.
+    #[serde(default)]
+    pub torn: u32,
     /// Conclusions that these trials allow, each a sentence.
     pub sentences: Vec<String>,
 }
@@ -86,6 +93,7 @@ figures!(FaultOutages {
     resolution_s: Seconds,
     budget_share: Share,
     retried_lost_s: Seconds,
+    unretried_lost_s: Seconds,
 });
 
 /// Failovers that failed, and the 95 % interval of the chance of one (Clopper and Pearson).

@@ -31,7 +31,7 @@ pub struct TrialSummary {
     pub recovered_s: Option<f64>,
     /// When arrivals ended.
     pub ended_s: f64,
-    /// The outage of the fault: sums over its bursts.
+    /// The outage of the fault: sums over its outages, where there are several.
     pub outage: TrialOutage,
     /// The outage that the heal brought by itself.
     pub heal_outage: TrialOutage,
@@ -63,10 +63,10 @@ pub struct TrialSummary {
     pub course: Course,
 }
 
-/// An outage of a trial: its bursts of failures together. All zero without one.
+/// Outages of a trial together, each a burst of failures or several. All zero without one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialOutage {
-    /// It lasted at least so many seconds: from the first to the last failed intended start.
+    /// It lasted at least so many seconds: from the first to the last failed intended start of each burst.
     pub low_s: f64,
     /// The best single figure: the middle of the interval where every arrival failed, and by the failures alone where not all did.
     pub estimate_s: f64,
@@ -77,10 +77,13 @@ pub struct TrialOutage {
     pub lost_s: f64,
     /// Failed exchanges.
     pub failed: u64,
-    /// Whether failures came so few that they show no length: fewer than three of one burst.
+    /// Whether failures came so few that they show no length: fewer than three of one burst, or than five of several.
     pub is_unmeasured: bool,
     /// Bursts that they came in.
     pub bursts: u32,
+    /// Whether some bursts may lie apart by chance alone: they are taken for one outage, of which they alone are certain.
+    #[serde(default)]
+    pub is_torn: bool,
     /// The share of arrivals that failed meanwhile: lost-request seconds over the best single figure; `null` without an outage.
     pub impact: Option<f64>,
     /// The first failed intended start, in seconds from the injection; `null` without one.
@@ -90,7 +93,7 @@ pub struct TrialOutage {
 }
 
 impl TrialSummary {
-    /// Whether callers came back only when the fault was healed.
+    /// Whether callers may have come back only because the fault was healed.
     #[must_use]
     pub fn is_ended_by_heal(&self) -> bool {
         self.reaches_into_heal && !self.failed_failover
