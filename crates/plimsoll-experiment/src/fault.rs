@@ -15,7 +15,7 @@ pub use certificate::{Certificate, Flaw, Reload};
 pub(super) use conversion::convert_all;
 pub use limits::CORES_APART;
 pub use link::Effect;
-pub use network::{Answer, PacketEffect, Packets};
+pub use network::{Answer, LEAST_LOSS, PacketEffect, Packets};
 pub use run::Run;
 pub use toxiproxy::ForeignProxy;
 

@@ -37,8 +37,8 @@ pub use component::{
 };
 pub use decoded::{RECORDS, VALUES};
 pub use fault::{
-    Answer, CORES_APART, Certificate, Effect, Fault, FaultKind, Flaw, ForeignProxy, PacketEffect,
-    Packets, Reload, Run,
+    Answer, CORES_APART, Certificate, Effect, Fault, FaultKind, Flaw, ForeignProxy, LEAST_LOSS,
+    PacketEffect, Packets, Reload, Run,
 };
 pub use load::LoadSettings;
 pub use method::{

@@ -7,11 +7,12 @@ use crate::toxiproxy::Change;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_report::record::FaultRow;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -72,7 +73,7 @@ impl Undo {
                 command,
                 dir,
                 environment,
-            } => run(command, dir, environment),
+            } => run(command, dir, environment, PATIENCE),
             Self::Proxy(change) => {
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
@@ -84,11 +85,12 @@ impl Undo {
     }
 }
 
-/// Runs a command to its end, and kills it where it takes too long.
+/// Runs a command to its end, and kills it with its process group where it takes too long.
 fn run(
     command: &[String],
     dir: &Path,
     environment: &BTreeMap<String, String>,
+    patience: Timespec,
 ) -> Result<(), String> {
     let (program, arguments) = command.split_first().ok_or("an empty command")?;
     let failed = |error: io::Error| format!("{program}: {error}");
@@ -98,19 +100,21 @@ fn run(
         .env_clear()
         .envs(environment)
         .stdin(Stdio::null())
+        .process_group(0)
         .spawn()
         .map_err(failed)?;
-    let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+    let group = Pid::from_child(&child);
+    let ended = pidfd_open(group, PidfdFlags::empty());
     let ended = ended.map_err(|error| failed(error.into()))?;
     let mut looked_at = [PollFd::new(&ended, PollFlags::IN)];
-    let has_ended = poll(&mut looked_at, Some(&PATIENCE));
+    let has_ended = poll(&mut looked_at, Some(&patience));
     if has_ended.is_ok_and(|count| count > 0) {
         return match child.wait().map_err(failed)? {
             status if status.success() => Ok(()),
             status => Err(format!("{program}: {status}")),
         };
     }
-    child.kill().ignored("it has ended just now");
+    kill_process_group(group, Signal::KILL).ignored("it has ended just now");
     child.wait().ignored("it was ours, and is gone");
     Err(format!("{program}: it does not end"))
 }
@@ -212,6 +216,39 @@ mod tests {
             "{failed:?}"
         );
         assert_eq!(fs::read_to_string(dir.path().join("order")).unwrap(), "da");
+    }
+
+    /// The end of a pipe is that of all who could write into it: the command, and what it had started.
+    #[test]
+    fn what_hangs_ends_with_its_process_group() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        // As long as it is held, whoever opens the pipe need not wait for another.
+        let both_ends = fs::OpenOptions::new().read(true).write(true).open(&pipe);
+        let (sender, read) = std::sync::mpsc::channel();
+        std::thread::spawn({
+            let pipe = pipe.clone();
+            move || sender.send(fs::read(pipe).unwrap())
+        });
+        let script = "exec > pipe; sleep 600 & sleep 600";
+        let command = ["/bin/sh", "-c", script].map(str::to_owned);
+        let soon = Timespec {
+            tv_sec: 0,
+            tv_nsec: 200_000_000,
+        };
+        let failed = super::run(&command, dir.path(), &BTreeMap::new(), soon);
+        assert_eq!(failed, Err("/bin/sh: it does not end".to_owned()));
+        drop(both_ends.unwrap());
+        let read = read.recv_timeout(std::time::Duration::from_secs(20));
+        assert_eq!(read.unwrap(), b"");
     }
 
     #[test]

@@ -189,11 +189,13 @@ fn quota_is_a_group_that_goes_with_the_shim() {
         return;
     }
     std::fs::remove_dir(&dir).unwrap();
+    let copy = std::env::temp_dir().join(format!("plimsoll-test-{}", std::process::id()));
     let spec = Spec {
         cgroups: vec![Cgroup {
             dir: dir.clone(),
             settings: vec![("cpu.cfs_quota_us".into(), "25000".into())],
             leave_to: parent.to_owned(),
+            copy: Some(("cpu.cfs_quota_us".into(), copy.clone())),
         }],
         ..sh(&format!("cat {}/cpu.cfs_quota_us", dir.display()))
     };
@@ -201,6 +203,8 @@ fn quota_is_a_group_that_goes_with_the_shim() {
     assert_eq!(shim.line(), "25000");
     assert_eq!(shim.ended(), 0);
     assert!(!dir.exists());
+    assert_eq!(std::fs::read_to_string(&copy).unwrap(), "25000\n");
+    std::fs::remove_file(copy).unwrap();
     println!("test quota_is_a_group_that_goes_with_the_shim ... ok");
 }
 

@@ -10,6 +10,8 @@ use crate::wire::{DirectionWire, FaultWire};
 
 /// Kinds that have a direction.
 pub(super) const DIRECTED: [&str; 4] = ["partition", "blackhole", "rst", "loss"];
+/// The least share of packets whose loss can be proved: by some ten thousand datagrams.
+pub const LEAST_LOSS: f64 = 1e-4;
 /// All hosts that the other side does not name.
 const REST: &str = "rest";
 
@@ -135,8 +137,15 @@ fn packets(
     at: &Pointer,
 ) -> Option<FaultKind> {
     let effect = match (effect, wire.share) {
-        (PacketEffect::Loss(_), Some(share)) if *share > 0.0 => PacketEffect::Loss(*share),
-        (PacketEffect::Loss(_), _) => {
+        (PacketEffect::Loss(_), Some(share)) if *share < LEAST_LOSS => {
+            loader.refuse(
+                at,
+                "loses too small a share to be proved: write `share: 0.01%` or more",
+            );
+            return None;
+        }
+        (PacketEffect::Loss(_), Some(share)) => PacketEffect::Loss(*share),
+        (PacketEffect::Loss(_), None) => {
             loader.refuse(
                 at,
                 "says not how much is lost: add `share`, such as `share: 5%`",

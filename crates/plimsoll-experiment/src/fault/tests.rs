@@ -271,6 +271,10 @@ fn hosts_that_are_not_there_are_named() {
     check("partition: [rest, rest]", "name hosts on one");
     check("rst: [app-a, db-x]", "there is no host `db-x` in any zone");
     check("loss: [app-a, db-a]", "add `share`");
+    check(
+        "loss: [app-a, db-a], share: 0%",
+        "too small a share to be proved",
+    );
     check("dns: app-a, name: db-a", "add `name` and `answer`");
     check(
         "dns: app-a, name: db-a, answer: maybe",

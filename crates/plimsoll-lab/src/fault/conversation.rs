@@ -17,7 +17,7 @@ const SILENT_FOR: Duration = Duration::from_millis(200);
 const SILENT_ROUNDS: u32 = 4;
 /// A shorter delay shows, however long round trips take that are as short as this.
 const SHORT: Duration = Duration::from_millis(10);
-/// How many answers must all be late.
+/// How many answers must all be late, or not come.
 const ROUNDS: u32 = 3;
 /// A rate that is measured in so short a time is off by less than this.
 const RATE_ERROR: f64 = 0.25;
@@ -158,14 +158,18 @@ pub(super) async fn sees(
         Effect::Bandwidth(bytes) => is_limited(way, *bytes).await,
         Effect::Silence => {
             let long = SILENT_FOR.max(usual.round_trip * SILENT_ROUNDS);
-            match timeout(long, way.round_trip()).await {
-                Err(_) => Ok(format!(
-                    "bytes do not come back within {} ms",
-                    long.as_millis()
-                )),
-                Ok(Ok(_)) => Err("bytes come back".to_owned()),
-                Ok(Err(why)) => Err(why),
+            // One after the other: a machine that stalls is silent once.
+            for _ in 0..ROUNDS {
+                match timeout(long, way.round_trip()).await {
+                    Err(_) => {}
+                    Ok(Ok(_)) => return Err("bytes come back".to_owned()),
+                    Ok(Err(why)) => return Err(why),
+                }
             }
+            Ok(format!(
+                "bytes do not come back within {} ms, {ROUNDS} times",
+                long.as_millis()
+            ))
         }
         Effect::Refuse => match way.connect().await {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {

@@ -18,12 +18,12 @@ enum Controller {
 }
 
 /// Purposes of a component's groups.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
     /// To limit its processor time: to a quota, or later.
     pub(crate) cpu: Option<Option<CpuQuota>>,
-    /// To limit its memory later.
-    pub(crate) memory: bool,
+    /// To limit its memory later: where it is left how often it met a limit.
+    pub(crate) memory: Option<PathBuf>,
     /// To freeze or kill all of it at once, where the host can do that.
     pub(crate) whole: bool,
 }
@@ -35,14 +35,17 @@ pub(crate) struct Wanted {
 pub(crate) fn groups(name: &str, wanted: &Wanted) -> Result<Vec<Cgroup>, LabError> {
     let mut groups: Vec<Cgroup> = Vec::new();
     let mut add = |group: Cgroup| match groups.iter_mut().find(|one| one.dir == group.dir) {
-        Some(same) => same.settings.extend(group.settings),
+        Some(same) => {
+            same.settings.extend(group.settings);
+            same.copy = same.copy.take().or(group.copy);
+        }
         None => groups.push(group),
     };
     if let Some(quota) = wanted.cpu {
         add(limit(name, quota)?);
     }
-    if wanted.memory {
-        add(memory(name)?);
+    if let Some(copy) = &wanted.memory {
+        add(memory(name, Some(copy))?);
     }
     // A process has one group of version 2: where a controller's is of that version, it serves for all.
     let is_unified = |group: &Cgroup| {
@@ -64,7 +67,7 @@ pub(crate) fn groups(name: &str, wanted: &Wanted) -> Result<Vec<Cgroup>, LabErro
 pub(crate) fn check(of_memory: bool) -> Result<(), LabError> {
     let name = format!("plimsoll-check-{}", std::process::id());
     let group = match of_memory {
-        true => memory(&name)?,
+        true => memory(&name, None)?,
         false => limit(&name, None)?,
     };
     let made = fs::create_dir(&group.dir).and_then(|()| fs::remove_dir(&group.dir));
@@ -93,19 +96,23 @@ fn whole(name: &str) -> Option<Cgroup> {
         dir,
         settings: Vec::new(),
         leave_to: own,
+        copy: None,
     })
 }
 
-/// A group whose memory can be limited.
-fn memory(name: &str) -> Result<Cgroup, LabError> {
+/// Files that count how often a group met its limit of memory, of version 1 and 2.
+pub(crate) const MET: [&str; 2] = ["memory.failcnt", "memory.events"];
+
+/// A group whose memory can be limited; how often it met a limit is left at `copy`.
+fn memory(name: &str, copy: Option<&Path>) -> Result<Cgroup, LabError> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (own, mountinfo) = (text("/proc/self/cgroup"), text("/proc/self/mountinfo"));
-    let (parent, own) = match locate("memory", &own, &mountinfo) {
-        Some(Controller::V1(own)) => (own.clone(), own),
+    let (parent, own, met) = match locate("memory", &own, &mountinfo) {
+        Some(Controller::V1(own)) => (own.clone(), own, MET[0]),
         Some(Controller::V2 { mount, own }) => {
             let parent = delegating("memory", &mount, &own)
                 .ok_or_else(|| none("no group passes the memory controller on to its children"))?;
-            (parent, own)
+            (parent, own, MET[1])
         }
         None => return Err(none("no hierarchy with the memory controller is mounted")),
     };
@@ -113,6 +120,7 @@ fn memory(name: &str) -> Result<Cgroup, LabError> {
         dir: parent.join(name),
         settings: Vec::new(),
         leave_to: own,
+        copy: copy.map(|copy| (met.to_owned(), copy.to_owned())),
     })
 }
 
@@ -138,6 +146,7 @@ pub(crate) fn limit(name: &str, quota: Option<CpuQuota>) -> Result<Cgroup, LabEr
                 ("cpu.cfs_quota_us".to_owned(), or("-1")),
             ],
             leave_to: own,
+            copy: None,
         }),
         Some(Controller::V2 { mount, own }) => {
             let parent = delegating("cpu", &mount, &own)
@@ -146,6 +155,7 @@ pub(crate) fn limit(name: &str, quota: Option<CpuQuota>) -> Result<Cgroup, LabEr
                 dir: parent.join(name),
                 settings: vec![("cpu.max".to_owned(), format!("{} {period_us}", or("max")))],
                 leave_to: own,
+                copy: None,
             })
         }
         None => Err(none("no hierarchy with the cpu controller is mounted")),

@@ -29,6 +29,7 @@ use watched::Watched;
 use crate::error::LabError;
 use crate::topology::child::{Child, STOP_GRACE};
 use crate::topology::probe::Moment;
+use crate::topology::shim::Cgroup;
 use crate::topology::warden::Warden;
 use crate::topology::way::SharedNetwork;
 use failure::died;
@@ -72,8 +73,7 @@ struct Running {
     child: Option<Child>,
     /// Its end would be a fault's doing.
     may_end: bool,
-    /// The directories of its control groups.
-    groups: Vec<PathBuf>,
+    groups: Vec<Cgroup>,
     log: PathBuf,
     counters: Option<PathBuf>,
     watched: Watched,

@@ -1,4 +1,4 @@
-//! `plimsoll validate`: judges a file or directory of input and executes nothing.
+//! `plimsoll validate`: judges a file or directory of input and starts nothing of it.
 
 use crate::commands::preflight::{self, Unreachable};
 use crate::commands::{gateway, mock, run};
@@ -69,16 +69,14 @@ fn json(document: Document, name: &str, text: &str) -> Result<Document, Failure>
 }
 
 fn experiment(loaded: &Experiment) -> Result<Ending, Failure> {
-    // What it says of this host is a warning; what it refuses does not depend on the host.
     preflight::conclude(&preflight::outlooks(loaded), Unreachable::Refused)?;
-    if let Err(missing) = plimsoll_lab::check_faults(loaded) {
-        out::note(&format!("warning: {missing}"));
-    }
     let (components, arms) = (loaded.components.len(), loaded.arms.len());
     out::print(&format!(
         "{}: a valid experiment: {components} components, {arms} arms\n",
         loaded.file.display()
     ))?;
+    // The file is valid wherever it is read. That it cannot run here has another exit code than a wrong one.
+    plimsoll_lab::check_faults(loaded)?;
     Ok(Ending::Passed)
 }
 

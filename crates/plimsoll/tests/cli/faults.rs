@@ -353,63 +353,6 @@ fn a_certificate_is_put_back_when_the_lab_is_killed() {
     wait_until_nothing_runs(&workspace);
 }
 
-#[test]
-#[ignore = "needs root, control groups and libfaketime: run scripts/test"]
-fn limits_and_clocks_are_proved_by_what_they_do() {
-    let workspace = Workspace::new();
-    // A server with work to do, that dates its answers and takes memory when it is told to.
-    workspace.write(
-        "server.py",
-        "import http.server, sys
-kept = []
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-    def do_GET(self):
-        sum(range(40000))
-        if self.path == '/eat':
-            kept.append(bytearray(1 << 20))
-        self.send_response(200)
-        self.send_header('Content-Length', '0')
-        self.end_headers()
-    def log_message(self, *args):
-        pass
-http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
-",
-    );
-    workspace.write(
-        "faults.yaml",
-        "version: 1
-name: faults
-components:
-  busy: { command: [python3, server.py, '${self.port}'], ready: { http: / } }
-  hungry: { command: [python3, server.py, '${self.port}'], ready: { http: / } }
-arms:
-  busy: { target: busy, scenario: [{ get: / }] }
-  hungry: { target: hungry, scenario: [{ get: /eat }] }
-scenario: [{ get: / }]
-load: { rate: 20/s, duration: 8s, connections: 200, timeout: 1s }
-faults:
-  starved: { cpu: busy, cores: 0.02, at: 500ms, for: 1s, arms: [busy] }
-  ahead: { clock: busy, by: 1h, at: 5s, for: 1s, arms: [busy] }
-  tight: { memory: hungry, limit: 80MiB, at: 500ms, for: 6s, arms: [hungry] }
-",
-    );
-    let finished = workspace.experiment("faults.yaml", &["--no-ui"]);
-    assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
-    let summary = workspace.json("run/summary.json");
-    let of = |arm: &str| summary["arms"][arm]["faults"].as_array().unwrap().clone();
-    let all = [of("busy"), of("hungry")].concat();
-    assert_eq!(all.len(), 3);
-    for fault in &all {
-        assert!(
-            fault["proved"].is_number() && fault["healed"].is_number(),
-            "{fault}"
-        );
-    }
-    let tight = &of("hungry")[0];
-    assert_eq!(tight["heal"], "it was started anew and is ready", "{tight}");
-}
-
 /// A server on a host, which asks another for what it is asked for, by its name, and writes into its directory.
 const ON_HOST: &str = "import http.server, os, sys, urllib.request
 host, port, other, directory = sys.argv[1:]

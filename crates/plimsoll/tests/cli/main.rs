@@ -9,6 +9,7 @@ mod doctor;
 mod documents;
 mod examples;
 mod failures;
+mod fault_limits;
 mod faults;
 mod gateway;
 mod hey;

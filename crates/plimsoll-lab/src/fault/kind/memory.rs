@@ -69,13 +69,13 @@ impl Kind for Memory {
 
     fn unexercised(&mut self) -> Option<String> {
         let (target, before) = self.before.as_ref()?;
-        let Some(after) = met(target) else {
-            // The group of one that was ended is gone with it, as a rule.
-            let ended = target.processes().is_empty();
-            return (!ended).then(|| "whether it met its limit cannot be read".to_owned());
-        };
-        (after <= *before)
-            .then(|| "not exercised: it never needed more memory than it had".to_owned())
+        match met(target) {
+            None => Some("whether it met its limit cannot be read".to_owned()),
+            Some(after) if after <= *before => {
+                Some("not exercised: it never needed more memory than it had".to_owned())
+            }
+            Some(_) => None,
+        }
     }
 
     fn restart_within(&self, topology: &Topology<'_>) -> Duration {
@@ -140,10 +140,11 @@ fn used(target: &Target) -> Option<u64> {
 
 /// How often it met its limit: `memory.failcnt` of version 1, `max` and `oom` of `memory.events` of version 2.
 fn met(target: &Target) -> Option<u64> {
-    if let Some(count) = number(target, ["memory.failcnt", "memory.failcnt"]) {
-        return Some(count);
+    let [count, events] = cgroup::MET.map(|name| target.group_text(name));
+    if let Some(count) = count {
+        return count.trim().parse().ok();
     }
-    let events = fs::read_to_string(target.group_file("memory.events")?).ok()?;
+    let events = events?;
     let counts = events.lines().filter_map(|line| {
         let (name, count) = line.split_once(' ')?;
         ["max", "oom"]

@@ -6,6 +6,7 @@ use crate::topology::cgroup;
 use crate::topology::shim::Cgroup;
 use plimsoll_experiment::{CPU_PERIOD, Component, CpuQuota, FaultKind};
 use std::fs;
+use std::path::PathBuf;
 
 impl Topology<'_> {
     /// The groups that a component is started in: those of its limits, and those by which its faults limit, stop or end it.
@@ -19,7 +20,8 @@ impl Topology<'_> {
             self.experiment.method.confirms() || has(|kind| matches!(kind, FaultKind::Cpu { .. }));
         let wanted = cgroup::Wanted {
             cpu: (quota.is_some() || is_held).then_some(quota),
-            memory: has(|kind| matches!(kind, FaultKind::Memory { .. })),
+            memory: has(|kind| matches!(kind, FaultKind::Memory { .. }))
+                .then(|| self.limit_met(&component.name)),
             whole: has(|kind| matches!(kind, FaultKind::Kill(_) | FaultKind::Freeze(_))),
         };
         cgroup::groups(&self.group(&component.name), &wanted)
@@ -35,6 +37,11 @@ impl Topology<'_> {
     /// The name of the control group of a component.
     fn group(&self, name: &str) -> String {
         format!("plimsoll-{}-{name}", self.places.run_id)
+    }
+
+    /// Where it is left how often a component met its limit of memory: not in its directory, which may be a disk that goes with it.
+    fn limit_met(&self, name: &str) -> PathBuf {
+        self.places.scratch.join(format!("{name}.limit-met"))
     }
 
     /// Holds a component that runs to so many cores; without a number, to what the experiment says. It must have been started in a group

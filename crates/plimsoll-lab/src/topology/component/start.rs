@@ -88,12 +88,11 @@ impl Start {
         for (listener, address) in &mut announced {
             address.secure = listener == HTTPS;
         }
-        let groups = self.launch.spec.cgroups.iter();
         Ok(Started {
             running: Running {
                 child: Some(child),
                 may_end: false,
-                groups: groups.map(|group| group.dir.clone()).collect(),
+                groups: self.launch.spec.cgroups,
                 log: self.log,
                 counters: self.launch.counters,
                 watched: Watched::Below(Sampler::default()),

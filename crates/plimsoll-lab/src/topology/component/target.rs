@@ -5,7 +5,7 @@ use super::address::Address;
 use super::faults::READY_WITHIN;
 use super::ready;
 use crate::topology::process_tree;
-use crate::topology::shim;
+use crate::topology::shim::{self, Cgroup};
 use crate::topology::way::Way;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::{ComponentKind, Readiness};
@@ -22,8 +22,7 @@ pub(crate) struct Target {
     shim: u32,
     /// The process that was started; others may have come of it.
     pub(crate) main: u32,
-    /// The directories of its control groups.
-    pub(crate) groups: Vec<PathBuf>,
+    groups: Vec<Cgroup>,
     /// Where it listens, `main` first.
     pub(crate) addresses: Vec<Address>,
     readiness: Readiness,
@@ -63,8 +62,20 @@ impl Target {
 
     /// A file of the one of its groups that has it.
     pub(crate) fn group_file(&self, name: &str) -> Option<PathBuf> {
-        let files = self.groups.iter().map(|group| group.join(name));
+        let files = self.groups.iter().map(|group| group.dir.join(name));
         files.into_iter().find(|file| file.exists())
+    }
+
+    /// Text of a file of its groups, or of the copy that was left when that group was removed.
+    pub(crate) fn group_text(&self, name: &str) -> Option<String> {
+        let copies = self.groups.iter().filter_map(|group| group.copy.as_ref());
+        let copy = copies
+            .filter(|(file, _)| file == name)
+            .map(|(_, copy)| copy);
+        let files = self.group_file(name).into_iter().chain(copy.cloned());
+        files
+            .into_iter()
+            .find_map(|file| fs::read_to_string(file).ok())
     }
 
     /// Kills all of it: at once where the system can do that.

@@ -16,6 +16,7 @@ pub use power::PowerFault;
 use super::probe::{self, Connection};
 use super::program::Program;
 use super::{End, Network};
+use std::fmt;
 use std::io;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -74,6 +75,33 @@ pub enum FaultError {
     /// It was carried out, and its effect is not there, or still.
     #[error("{0}")]
     NotProved(String),
+}
+
+/// Two hosts in a direction that a fault hits.
+struct Way<'a> {
+    from: &'a str,
+    to: &'a str,
+    ends: (End, End),
+}
+
+impl fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "from {} to {}", self.from, self.to)
+    }
+}
+
+impl Way<'_> {
+    /// How many of so many datagrams arrive.
+    async fn arriving(&self, datagrams: u32) -> io::Result<u32> {
+        let (from, to) = &self.ends;
+        probe::datagrams(from, to, datagrams).await
+    }
+
+    /// How many arrive the other way.
+    async fn arriving_back(&self, datagrams: u32) -> io::Result<u32> {
+        let (from, to) = &self.ends;
+        probe::datagrams(to, from, datagrams).await
+    }
 }
 
 impl LinkFault {
@@ -234,13 +262,15 @@ impl LinkFault {
         Ok(format!("{}, {expected}", seen.join(", ")))
     }
 
-    /// The two hosts between which datagrams are counted, in its direction.
-    fn ends(&self, network: &Network) -> io::Result<(End, End)> {
-        let end = |hosts: &[String]| {
-            let first = hosts.first().ok_or(io::ErrorKind::InvalidInput)?;
-            network.end(first)
-        };
-        Ok((end(&self.from)?, end(&self.to)?))
+    /// The hosts between which datagrams are counted, for each of its directions.
+    fn ways<'a>(&'a self, network: &Network) -> io::Result<Vec<Way<'a>>> {
+        let first = |hosts: &'a [String]| hosts.first().ok_or(io::ErrorKind::InvalidInput);
+        let ways = self.flows().into_iter().map(|(from, to)| {
+            let (from, to) = (first(from)?, first(to)?);
+            let ends = (network.end(from)?, network.end(to)?);
+            Ok(Way { from, to, ends })
+        });
+        ways.collect()
     }
 
     /// Packets that its rules met.

@@ -11,22 +11,17 @@ use std::path::PathBuf;
 const AGAIN: u32 = 3;
 
 /// A group that was made. Dropping it removes it.
-pub(super) struct Made {
-    dir: PathBuf,
-    leave_to: PathBuf,
-}
+pub(super) struct Made(Cgroup);
 
 impl Made {
     pub(super) fn join(cgroup: &Cgroup) -> Result<Self, Failure> {
+        if let Some((_, copy)) = &cgroup.copy {
+            fs::remove_file(copy).ignored("no earlier start has left one");
+        }
         let mut left = AGAIN;
         loop {
             match enter(cgroup) {
-                Ok(()) => {
-                    return Ok(Self {
-                        dir: cgroup.dir.clone(),
-                        leave_to: cgroup.leave_to.clone(),
-                    });
-                }
+                Ok(()) => return Ok(Self(cgroup.clone())),
                 // The shim of the component's earlier start has removed it just now.
                 Err((_, error)) if is_gone(&error) && left > 0 => left -= 1,
                 Err((path, error)) => {
@@ -41,7 +36,7 @@ impl Made {
 
     /// Leaves it, so that only the child and what comes of it are members.
     pub(super) fn leave(&self) {
-        let procs = self.leave_to.join("cgroup.procs");
+        let procs = self.0.leave_to.join("cgroup.procs");
         fs::write(procs, std::process::id().to_string())
             .ignored("a shim that cannot leave is limited with its child");
     }
@@ -72,6 +67,9 @@ fn is_gone(error: &io::Error) -> bool {
 impl Drop for Made {
     fn drop(&mut self) {
         self.leave();
-        fs::remove_dir(&self.dir).ignored("a group that cannot be removed is empty and harmless");
+        if let Some((file, copy)) = &self.0.copy {
+            fs::copy(self.0.dir.join(file), copy).ignored("then it is not known");
+        }
+        fs::remove_dir(&self.0.dir).ignored("a group that cannot be removed is empty and harmless");
     }
 }

@@ -81,6 +81,9 @@ pub struct Cgroup {
     pub settings: Vec<(String, String)>,
     /// The group into which the shim moves once the child runs.
     pub leave_to: PathBuf,
+    /// A file below `dir`, and where a copy of it is left when the group is removed.
+    #[serde(default)]
+    pub copy: Option<(String, PathBuf)>,
 }
 
 /// A file system in memory that exists as long as the child; only processes below its shim see it.

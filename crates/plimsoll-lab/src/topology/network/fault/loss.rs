@@ -4,8 +4,8 @@
 //! that none is lost less often than that: without the fault, there is no proof.
 
 use super::super::Network;
-use super::super::probe;
 use super::{FaultError, LinkFault, not_proved};
+use plimsoll_experiment::LEAST_LOSS;
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 /// Datagrams that are counted at least.
@@ -14,8 +14,8 @@ const DATAGRAMS: u32 = 400;
 const LOSSES: f64 = 8.0;
 /// The probability of a count beyond each end of the interval.
 const BEYOND: f64 = 0.0005;
-/// Parts of a share.
-const PARTS: f64 = 10_000.0;
+/// The rule counts packets in parts of so many.
+const PARTS: f64 = 1e6;
 
 pub(super) fn chains(fault: &LinkFault, share: f64) -> String {
     let parts = (share * PARTS).round();
@@ -29,40 +29,48 @@ pub(super) async fn prove(
     network: &Network,
     share: f64,
 ) -> Result<String, FaultError> {
-    let (from, to) = fault.ends(network)?;
     let sent = datagrams(share);
-    let lost = sent - probe::datagrams(&from, &to, sent).await?;
     let interval = interval(share, sent);
     let (least, most) =
         interval.ok_or_else(|| not_proved(format!("a share of {share} is none")))?;
-    let seen = format!("of {sent} datagrams {lost} were lost, where {least} to {most} can be");
-    match (least..=most).contains(&u64::from(lost)) {
-        true => Ok(seen),
-        false => Err(not_proved(seen)),
+    let mut seen = Vec::new();
+    for way in fault.ways(network)? {
+        let lost = sent - way.arriving(sent).await?;
+        let said =
+            format!("{way} of {sent} datagrams {lost} were lost, where {least} to {most} can be");
+        if !(least..=most).contains(&u64::from(lost)) {
+            return Err(not_proved(said));
+        }
+        seen.push(said);
     }
+    Ok(seen.join("; "))
 }
 
 pub(super) async fn prove_healed(
     fault: &LinkFault,
     network: &Network,
 ) -> Result<String, FaultError> {
-    let (from, to) = fault.ends(network)?;
-    match DATAGRAMS - probe::datagrams(&from, &to, DATAGRAMS).await? {
-        0 => Ok(format!("of {DATAGRAMS} datagrams none was lost")),
-        lost => Err(not_proved(format!(
-            "of {DATAGRAMS} datagrams {lost} were lost"
-        ))),
+    let mut seen = Vec::new();
+    for way in fault.ways(network)? {
+        match DATAGRAMS - way.arriving(DATAGRAMS).await? {
+            0 => seen.push(format!("{way} of {DATAGRAMS} datagrams none was lost")),
+            lost => {
+                let said = format!("{way} of {DATAGRAMS} datagrams {lost} were lost");
+                return Err(not_proved(said));
+            }
+        }
     }
+    Ok(seen.join("; "))
 }
 
 /// How many datagrams are sent where such a share is lost: some thousands for a thousandth.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the smallest share is a part of PARTS, and a share is positive"
+    reason = "no share is less than LEAST_LOSS"
 )]
 fn datagrams(share: f64) -> u32 {
-    let enough = (LOSSES / share.max(1.0 / PARTS)).ceil();
+    let enough = (LOSSES / share.max(LEAST_LOSS)).ceil();
     DATAGRAMS.max(enough as u32)
 }
 
@@ -101,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_of_ten_thousandths() {
+    fn a_rule_of_millionths() {
         let kind = LinkFaultKind::Loss(0.125);
         let chains = chains(&fault(kind, Direction::OneWay), 0.125);
-        let rule = "ether type ip numgen random mod 10000 < 1250 counter drop";
+        let rule = "ether type ip numgen random mod 1000000 < 125000 counter drop";
         assert!(chains.contains(rule), "{chains}");
     }
 }

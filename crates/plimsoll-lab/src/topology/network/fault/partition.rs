@@ -4,7 +4,7 @@
 //! questions cuts both ways as soon as somebody asks anew, and would be no partition in one direction.
 
 use super::super::Network;
-use super::super::probe::{self, Connection};
+use super::super::probe::Connection;
 use super::{Direction, FaultError, LinkFault, not_proved};
 
 /// Datagrams that prove in which direction they pass.
@@ -22,14 +22,16 @@ pub(super) async fn prove(fault: &LinkFault, network: &Network) -> Result<String
     if fault.direction == Direction::Both {
         return Ok(silence);
     }
-    let (from, to) = fault.ends(network)?;
-    let there = probe::datagrams(&from, &to, DATAGRAMS).await?;
-    let back = probe::datagrams(&to, &from, DATAGRAMS).await?;
-    let seen = format!("{silence}; of {DATAGRAMS} datagrams {there} arrived there, {back} back");
-    match (there, back) {
-        (0, DATAGRAMS) => Ok(seen),
-        _ => Err(not_proved(seen)),
+    let mut seen = silence;
+    for way in fault.ways(network)? {
+        let there = way.arriving(DATAGRAMS).await?;
+        let back = way.arriving_back(DATAGRAMS).await?;
+        seen += &format!("; of {DATAGRAMS} datagrams {there} arrived there, {back} back");
+        if (there, back) != (0, DATAGRAMS) {
+            return Err(not_proved(seen));
+        }
     }
+    Ok(seen)
 }
 
 #[cfg(test)]

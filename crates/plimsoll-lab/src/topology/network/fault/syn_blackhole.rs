@@ -1,7 +1,7 @@
 //! A black hole for connections that are being opened: their first packet (SYN) is lost. What is open goes on.
 
 use super::super::Network;
-use super::super::probe::{self, Connection};
+use super::super::probe::Connection;
 use super::{FaultError, LinkFault, not_proved};
 
 /// Datagrams that prove that everything else passes.
@@ -15,11 +15,13 @@ pub(super) fn chains(fault: &LinkFault) -> String {
 
 pub(super) async fn prove(fault: &LinkFault, network: &Network) -> Result<String, FaultError> {
     let silence = fault.expect(network, &Connection::Silence).await?;
-    let (from, to) = fault.ends(network)?;
-    match probe::datagrams(&from, &to, DATAGRAMS).await? {
-        DATAGRAMS => Ok(format!("{silence}; datagrams arrived")),
-        arrived => Err(not_proved(format!(
-            "{silence}; but of {DATAGRAMS} datagrams {arrived} arrived"
-        ))),
+    for way in fault.ways(network)? {
+        let arrived = way.arriving(DATAGRAMS).await?;
+        if arrived < DATAGRAMS {
+            return Err(not_proved(format!(
+                "{silence}; but of {DATAGRAMS} datagrams {arrived} arrived"
+            )));
+        }
     }
+    Ok(format!("{silence}; datagrams arrived"))
 }
