@@ -38,7 +38,7 @@ pub struct Link {
 }
 
 impl Interval {
-    fn of(found: &Value) -> Option<Self> {
+    pub fn of(found: &Value) -> Option<Self> {
         Some(Self {
             value: found["value"].as_f64()?,
             low: found["low"].as_f64()?,
@@ -48,6 +48,12 @@ impl Interval {
 
     pub fn holds(&self, truth: f64) -> bool {
         self.low <= truth && truth <= self.high
+    }
+
+    /// Whether it is the other, as sure as both are: their half-widths add up as independent errors do.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let half = |one: &Self| (one.high - one.low) / 2.0;
+        (self.value - other.value).abs() <= half(self).hypot(half(other))
     }
 
     /// In another unit.
@@ -170,6 +176,22 @@ mod tests {
         check(17, 3, 0, Verdict::Failed);
         check(17, 0, 3, Verdict::Failed);
         check(1, 0, 0, Verdict::Held);
+    }
+
+    #[test]
+    fn intervals_agree_as_sure_as_both_are() {
+        let interval = |value: f64, half: f64| Interval {
+            value,
+            low: value - half,
+            high: value + half,
+        };
+        let check = |one: f64, other: f64, expected| {
+            let agrees = interval(one, 3.0).agrees_with(&interval(other, 4.0));
+            assert_eq!(agrees, expected);
+        };
+        check(10.0, 15.0, true);
+        check(15.0, 10.0, true);
+        check(10.0, 15.1, false);
     }
 
     #[test]

@@ -37,6 +37,8 @@ const WORK_MS: f64 = 7.0;
 const RATE: &str = "120/s";
 /// Seconds of each load under delays.
 const HOLD_S: f64 = 0.5;
+/// Seconds of each load of a caller that really does without.
+const REMOVED_S: f64 = 3.0;
 /// Gains need no slopes; the method wants some.
 const DELAYS: [&str; 4] = ["0ms", "4ms", "8ms", "12ms"];
 
@@ -55,9 +57,9 @@ struct Found {
 type Repeated = Vec<Found>;
 
 fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
-    let (repetitions, blocks, measured_s) = bench.pick((20, 6, 60), (1, 3, 5));
+    let (repetitions, blocks, blocks_without) = bench.pick((20, 6, 15), (1, 3, 3));
     bench.progress("gains: callers that do without");
-    let truths = removed(bench, measured_s)?;
+    let truths = removed(bench, blocks_without)?;
     let seed = Cell::new(0);
     let once = || {
         seed.set(seed.get() + 1);
@@ -109,18 +111,23 @@ fn in_ms(gain_s: Option<Interval>) -> String {
     links::words(gain_s.map(|gain| gain.times(1e3)))
 }
 
-/// `truths`: gains that were really had, in seconds.
-fn bars(truths: Each<f64>, done: &[Repetition<Repeated>]) -> Vec<Bar> {
+/// `truths`: gains that were really had, in seconds, as sure as they are.
+fn bars(truths: Each<Interval>, done: &[Repetition<Repeated>]) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (place, (name, _)) in CALLERS.iter().enumerate() {
         for (of, (dependency, _)) in DEPENDENCIES.iter().enumerate() {
             let truth = truths[place][of];
             bars.push(bar(
                 format!("{name}: gain without {dependency}, ms"),
-                &format!("the interval holds {:.2}", truth * 1e3),
+                &format!(
+                    "as sure as both are, it is {}",
+                    links::words(Some(truth.times(1e3)))
+                ),
                 Needed::NineOfTen,
                 done,
-                |found: &Repeated| found[place].gains_s[of].is_some_and(|gain| gain.holds(truth)),
+                |found: &Repeated| {
+                    found[place].gains_s[of].is_some_and(|gain| gain.agrees_with(&truth))
+                },
                 |found| in_ms(found[place].gains_s[of]),
             ));
         }
@@ -137,9 +144,10 @@ fn bars(truths: Each<f64>, done: &[Repetition<Repeated>]) -> Vec<Bar> {
     bars
 }
 
-/// The gains, in seconds, of callers that really do without each dependency: mean response times of callers of both, less that of one which
-/// calls the other alone. A proxy stands before each dependency, as in the experiments with delays.
-fn removed(bench: &Bench, seconds: u32) -> Result<Each<f64>, Error> {
+/// The gains, in seconds, of callers that really do without each dependency: what callers of both take longer than one that calls the other
+/// alone, over blocks in random order, for a machine may be faster in one minute than in the next. A proxy stands before each dependency, as in
+/// the experiments with delays.
+fn removed(bench: &Bench, blocks: u32) -> Result<Each<Interval>, Error> {
     let mock = Mock::start_with(bench, &[], &["--shards=1"])?;
     let proxy = FaultProxy::start(bench, 1, "10s")?;
     let address = |name: &str| Ok::<_, Error>(proxy.proxy(name, mock.address)?.to_string());
@@ -149,25 +157,35 @@ fn removed(bench: &Bench, seconds: u32) -> Result<Each<f64>, Error> {
         .zip(DEPENDENCIES)
         .map(|(at, (_, time))| call(at, time))
         .collect::<Vec<_>>();
-    let alone = DEPENDENCIES.iter().zip(&calls);
-    let alone = alone.map(|((name, _), call)| ((*name).to_owned(), vec![call.clone()]));
-    let both = CALLERS.map(|(name, order)| (name.to_owned(), order.of(&calls)));
-    let (mut components, mut arms) = (Map::new(), Map::new());
-    for (name, calls) in alone.chain(both) {
-        components.insert(name.clone(), caller::component(&arguments(&calls, 0))?);
-        arms.insert(name.clone(), json!({ "target": name }));
-    }
-    let load = json!({ "rate": RATE, "warmup": "1s", "duration": format!("{seconds}s") });
-    let experiment = experiment(&components, &arms, &load, &json!("measure"));
-    let callers = u32::try_from(arms.len()).unwrap_or(u32::MAX);
-    let outcome = bench.run(&experiment, f64::from(callers * (seconds + 3)))?;
-    let mean = |arm: &str| outcome.number(&format!("/arms/{arm}/response_time/mean"));
-    let [with_slow, with_quick] = [mean("slow")?, mean("quick")?];
-    let [sequence, parallel] = CALLERS.map(|(name, _)| mean(name));
-    let gains = |both: f64| [both - with_quick, both - with_slow];
+    let without = |removed: usize| {
+        let other = 1 - removed;
+        let (alone, _) = DEPENDENCIES[other];
+        let both = CALLERS.map(|(name, order)| (name, order.of(&calls)));
+        let callers = both
+            .into_iter()
+            .chain([(alone, vec![calls[other].clone()])]);
+        let (mut components, mut arms) = (Map::new(), Map::new());
+        for (name, calls) in callers {
+            components.insert(name.to_owned(), caller::component(&arguments(&calls, 0))?);
+            arms.insert(name.to_owned(), json!({ "target": name }));
+        }
+        let load = json!({ "rate": RATE, "warmup": "1s", "duration": format!("{REMOVED_S}s") });
+        let method = json!({ "compare": { "baseline": alone, "blocks": blocks } });
+        let loads = f64::from(blocks) * f64::from(u32::try_from(arms.len()).unwrap_or(u32::MAX));
+        let experiment = experiment(&components, &arms, &load, &method);
+        let outcome = bench.run(&experiment, loads * (REMOVED_S + 2.0))?;
+        let added = |(name, _): (&str, Order)| {
+            let pointer = format!("/arms/{name}/added/mean");
+            let found = outcome.summary.pointer(&pointer).and_then(Interval::of);
+            found.ok_or_else(|| Error::Measured(format!("there is no interval at {pointer}")))
+        };
+        let [sequence, parallel] = CALLERS.map(added);
+        Ok::<_, Error>([sequence?, parallel?])
+    };
+    let [slow, quick] = [without(0)?, without(1)?];
     proxy.stop()?;
     mock.stop()?;
-    Ok([gains(sequence?), gains(parallel?)])
+    Ok(std::array::from_fn(|caller| [slow[caller], quick[caller]]))
 }
 
 /// An experiment that delays the links of one caller.
