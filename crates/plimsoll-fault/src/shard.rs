@@ -138,17 +138,11 @@ pub async fn run(mut commands: mpsc::Receiver<Command>, room: Arc<Room>) -> io::
                 say(done, ());
             }
             Command::Adopt { id, client } => {
+                // Who serves takes each at once, so that a burst of them waits here for a moment.
                 if let Some(served) = proxies.get(&id)
-                    && let Err(refused) = served.adoptions.try_send(client)
+                    && let Err(refused) = served.adoptions.send(client).await
                 {
-                    served.shared.account.turned_away.add(1);
-                    let Adopted {
-                        stream, greeting, ..
-                    } = refused.into_inner();
-                    (&stream)
-                        .write(greeting.unreachable)
-                        .map(drop)
-                        .ignored("a client that is gone need not be told");
+                    turn_away(&served.shared, &refused.0);
                 }
             }
         }
@@ -212,7 +206,7 @@ async fn serve(
 ) {
     let mut connections = JoinSet::new();
     loop {
-        let connection = tokio::select! {
+        let (connection, place) = tokio::select! {
             biased;
             _ = &mut closed => break,
             Some(ended) = connections.join_next() => {
@@ -220,16 +214,22 @@ async fn serve(
                 continue;
             }
             client = next(listener.as_ref()) => match client {
-                Ok(client) => Ok(connection(&shared, client)),
+                Ok(client) => (Ok(connection(&shared, client)), room.enter()),
                 Err(_) => {
                     // The listener itself is of no more use, and would say so for ever.
                     listener = None;
                     continue;
                 }
             },
-            Some(client) = adopted.recv() => adopt(&shared, client),
+            Some(client) = adopted.recv() => match room.enter() {
+                None => {
+                    turn_away(&shared, &client);
+                    continue;
+                }
+                place => (adopt(&shared, client), place),
+            },
         };
-        let (Ok(connection), Some(place)) = (connection, room.enter()) else {
+        let (Ok(connection), Some(place)) = (connection, place) else {
             shared.account.turned_away.add(1);
             continue;
         };
@@ -246,6 +246,15 @@ async fn serve(
         }
     }
     connections.shutdown().await;
+}
+
+/// Tells a client that was to be led to a server that it is not.
+fn turn_away(shared: &Shared, client: &Adopted) {
+    shared.account.turned_away.add(1);
+    (&client.stream)
+        .write(client.greeting.unreachable)
+        .map(drop)
+        .ignored("a client that is gone need not be told");
 }
 
 /// The next client of a listener; never one where there is none.

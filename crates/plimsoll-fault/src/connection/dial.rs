@@ -11,6 +11,9 @@ use tokio::time::{Instant, timeout_at};
 /// How long addresses of a name are used before it is looked up again.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// An address has so long at least, up to the deadline of all (Go's `partialDeadline` in `net/dial.go`).
+const LEAST: Duration = Duration::from_secs(2);
+
 /// A server by name or address, as `host:port`.
 #[derive(Debug)]
 pub struct Server {
@@ -32,26 +35,27 @@ impl Server {
         }
     }
 
-    /// Connects to the first of its addresses that answers.
+    /// Connects to the first of its addresses that answers. They share the time that is left, as Go has it: one that is silent does not use up
+    /// that of the next.
     ///
     /// # Errors
     /// The last address' refusal; [`io::ErrorKind::TimedOut`] when `limit` passes first.
     pub async fn connect(&self, limit: Duration) -> io::Result<TcpStream> {
-        let connecting = async {
-            let mut failure = io::ErrorKind::AddrNotAvailable.into();
-            for address in self.addresses().await? {
-                match connect_stream(address, None).await {
-                    Ok(stream) => return Ok(stream),
-                    Err(error) => failure = io::Error::other(error),
-                }
-            }
-            Err(failure)
-        };
         let deadline = Instant::now() + limit;
-        match timeout_at(deadline, connecting).await {
-            Ok(connected) => connected,
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        let timed_out = |_| io::Error::from(io::ErrorKind::TimedOut);
+        let found = timeout_at(deadline, self.addresses()).await;
+        let addresses = found.map_err(timed_out)??;
+        let mut failure = io::ErrorKind::AddrNotAvailable.into();
+        for (left, address) in (1..=addresses.len()).rev().zip(addresses) {
+            let until = Instant::now() + share(deadline - Instant::now(), left);
+            let connecting = timeout_at(until.min(deadline), connect_stream(address, None));
+            match connecting.await.map_err(timed_out) {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => failure = io::Error::other(error),
+                Err(error) => failure = error,
+            }
         }
+        Err(failure)
     }
 
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
@@ -68,5 +72,26 @@ impl Server {
         addresses.sort_by_key(SocketAddr::is_ipv6);
         *self.found.borrow_mut() = Some((Instant::now(), addresses.clone()));
         Ok(addresses)
+    }
+}
+
+/// The time for one of so many addresses that are left.
+fn share(left: Duration, addresses: usize) -> Duration {
+    let addresses = u32::try_from(addresses).unwrap_or(u32::MAX);
+    (left / addresses.max(1)).max(LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_share_the_time_that_is_left() {
+        let seconds = Duration::from_secs;
+        assert_eq!(share(seconds(10), 1), seconds(10));
+        assert_eq!(share(seconds(10), 2), seconds(5));
+        // Hardly anybody answers in less.
+        assert_eq!(share(seconds(10), 10), seconds(2));
+        assert_eq!(share(seconds(1), 1), seconds(2));
     }
 }

@@ -1,12 +1,15 @@
 //! Where a proxy listens, as the API writes it.
 
 use crate::error::ApiError;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long a name of this machine may take to be found: other requests wait meanwhile.
 const LOOK_UP: Duration = Duration::from_secs(2);
+
+/// Whether a listener of IPv6 is for that alone; missing where there is no IPv6.
+const ONLY_V6: &str = "/proc/sys/net/ipv6/bindv6only";
 
 /// The `listen` of a proxy without a listener of its own: its clients ask for its upstream by name.
 pub const BY_CONNECT: &str = "connect";
@@ -49,7 +52,8 @@ pub async fn place(listen: &str) -> Result<Place, ApiError> {
         let port = port
             .parse()
             .map_err(|_| ApiError::listen(listen, "unknown port"))?;
-        return Ok(Place::At((Ipv6Addr::UNSPECIFIED, port).into()));
+        let only_v6 = std::fs::read_to_string(ONLY_V6).ok();
+        return Ok(Place::At((every_address(only_v6.as_deref()), port).into()));
     }
     let local = format!("{}:{port}", Ipv4Addr::LOCALHOST);
     let literal = match host.eq_ignore_ascii_case("localhost") {
@@ -67,9 +71,28 @@ pub async fn place(listen: &str) -> Result<Place, ApiError> {
     Ok(Place::At(address))
 }
 
+/// The address for all of this machine's: that of IPv6 where it stands for both kinds (ipv6(7)), by the text of [`ONLY_V6`].
+fn every_address(only_v6: Option<&str>) -> IpAddr {
+    match only_v6.map(str::trim) {
+        Some("0") => Ipv6Addr::UNSPECIFIED.into(),
+        _ => Ipv4Addr::UNSPECIFIED.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_address_is_of_both_kinds_or_of_the_first() {
+        for (text, expected) in [
+            (Some("0\n"), "::"),
+            (Some("1\n"), "0.0.0.0"),
+            (None, "0.0.0.0"),
+        ] {
+            assert_eq!(every_address(text).to_string(), expected);
+        }
+    }
 
     #[tokio::test]
     async fn places_are_resolved() {
@@ -77,7 +100,6 @@ mod tests {
             ("", "127.0.0.1:0"),
             ("localhost:7070", "127.0.0.1:7070"),
             ("[::]:18080", "[::]:18080"),
-            (":18080", "[::]:18080"),
             ("0.0.0.0:1", "0.0.0.0:1"),
             ("connect", "connect"),
         ] {

@@ -15,8 +15,8 @@ pub struct Corrupt {
 impl Corrupt {
     /// How many bytes stay as they are before the next that does not: geometrically distributed, by inversion.
     fn gap(&self, draw: &mut Draw) -> Option<usize> {
-        let per_million = u32::try_from(self.per_million).ok().filter(|p| *p > 0)?;
-        let probability = f64::from(per_million) / 1e6;
+        let per_million = u32::try_from(self.per_million.clamp(0, 1_000_000)).ok();
+        let probability = f64::from(per_million.filter(|p| *p > 0)?) / 1e6;
         if probability >= 1.0 {
             return Some(0);
         }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn nothing_or_everything_is_spoilt_at_the_ends() {
         let mut draw = Draw::new(3, Stream::Toxics, 0);
-        for (per_million, spoilt) in [(0, 0), (-1, 0), (1_000_000, 50), (2_000_000, 50)] {
+        for (per_million, spoilt) in [(0, 0), (-1, 0), (1_000_000, 50), (i64::MAX, 50)] {
             let corrupt = Corrupt { per_million };
             let bytes = corrupt.spoil(&mut None, &Bytes::from_static(&[0; 50]), &mut draw);
             let count = bytes.iter().filter(|byte| **byte != 0).count();
