@@ -3,10 +3,13 @@
 use plimsoll_base::document::Path as Pointer;
 use plimsoll_base::units::format_seconds;
 use plimsoll_load::plan::Load;
+use plimsoll_report::statistics::sensitivity::connections_needed;
+use std::time::Duration;
 
 use super::Arm;
 use crate::loader::Loader;
-use crate::method::Method;
+use crate::method::{Method, Sensitivity};
+use crate::topology::link::Link;
 
 /// A longer part of the timeout would be eaten by delays alone.
 const PART_OF_TIMEOUT: u32 = 4;
@@ -30,6 +33,7 @@ pub(crate) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
         }
     }
     for arm in arms {
+        refuse_half(loader, sensitivity, arm, &at.key("links"));
         let settings = &arm.settings;
         if matches!(settings.load, Load::Closed { .. }) {
             let message = format!(
@@ -55,5 +59,42 @@ pub(crate) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
             );
             loader.refuse(at.key("delays"), message);
         }
+        refuse_crowding(loader, arm, longest, &at.key("delays"));
+    }
+}
+
+/// A dependency that an arm reaches by several links answers as a whole: delaying one of them says little.
+fn refuse_half(loader: &mut Loader<'_>, sensitivity: &Sensitivity, arm: &Arm, at: &Pointer) {
+    let components = sensitivity.components(&arm.target.component);
+    let below = sensitivity.known.iter();
+    let below = below.filter(|link| components.contains(link.from.as_str()));
+    let named = |link: &&Link| sensitivity.links.contains(link);
+    for other in below.clone().filter(|link| !named(link)) {
+        if below.clone().filter(named).any(|link| link.to == other.to) {
+            let message = format!(
+                "`{}` is reached by `{}`, too, which is not named: name both",
+                other.to,
+                other.text()
+            );
+            loader.refuse(at, message);
+            return;
+        }
+    }
+}
+
+/// Refuses so few connections that the longest delay alone would be waited out in the queue for one. How long an exchange takes without it is
+/// known when the first load is over.
+fn refuse_crowding(loader: &mut Loader<'_>, arm: &Arm, longest: Duration, at: &Pointer) {
+    let (Load::Open { grow_to, .. }, Some(rate)) = (&arm.settings.load, arm.rate()) else {
+        return;
+    };
+    let needed = connections_needed(rate, 0.0, longest.as_secs_f64());
+    if u64::from(*grow_to) < needed {
+        let message = format!(
+            "{}: a delay of {} alone takes {needed} connections at {rate}/s, and there are at most {grow_to}: write `load: {{ connections: {needed} }}` or more, or shorter delays",
+            arm.name,
+            format_seconds(longest.as_secs_f64()),
+        );
+        loader.refuse(at, message);
     }
 }

@@ -89,26 +89,7 @@ fn chosen(loader: &mut Loader<'_>, wire: &LinksWire, known: &[Link], at: &Pointe
             Err(message) => loader.refuse(at.index(index), message),
         }
     }
-    refuse_half(loader, &chosen, known, at);
     chosen
-}
-
-/// A dependency that one component reaches by several links answers as a whole: delaying one of them says little.
-fn refuse_half(loader: &mut Loader<'_>, chosen: &[Link], known: &[Link], at: &Pointer) {
-    for link in chosen {
-        let beside = known.iter().find(|other| {
-            other.from == link.from && other.to == link.to && !chosen.contains(other)
-        });
-        if let Some(other) = beside {
-            let message = format!(
-                "`{}` is reached by `{}`, too, which is not named: name both",
-                link.to,
-                other.text()
-            );
-            loader.refuse(at, message);
-            return;
-        }
-    }
 }
 
 fn delays(loader: &mut Loader<'_>, wire: &[DurationText], at: &Pointer) -> Vec<Duration> {
@@ -263,10 +244,46 @@ method: {{ sensitivity: {method} }}
             "its rate changes with time",
         );
         check(
+            &format!("{{ links: all, {DELAYS} }}"),
+            "{ rate: 1000/s, connections: 29 }",
+            "takes 30 connections at 1000/s, and there are at most 29",
+        );
+        check(
             &format!("{{ links: all, blocks: 1, {DELAYS} }}"),
             rate,
             "`1` blocks",
         );
+    }
+
+    /// The gateway asks the log itself, and an API that asks it, too.
+    #[test]
+    fn a_dependency_by_two_ways_is_delayed_on_both() {
+        let load = |target: &str, links: &str| {
+            let text = format!(
+                "version: 1
+name: x
+components:
+  log: {{ mock: {{}} }}
+  api: {{ command: [api, '${{self.port}}', '${{log.url}}'] }}
+  gateway: {{ command: [api, '${{self.port}}', '${{log.url}}', '${{api.url}}'] }}
+scenario: [{{ get: /a }}]
+load: {{ rate: 10/s }}
+arms: {{ main: {{ target: {target} }} }}
+method: {{ sensitivity: {{ links: {links}, {DELAYS} }} }}
+"
+            );
+            let loaded = Memory::new(&text, &[]).load(&[]);
+            loaded.map(drop).map_err(|problems| problems.to_string())
+        };
+        assert_eq!(load("gateway", "all"), Ok(()));
+        assert_eq!(load("gateway", "[gateway -> api]"), Ok(()));
+        let refused = load("gateway", "[api -> log]").unwrap_err();
+        let expected = "`log` is reached by `gateway -> log`, too, which is not named: name both";
+        assert!(refused.contains(expected), "{refused}");
+        // An arm whose target is the API has but one way.
+        assert_eq!(load("api", "[api -> log]"), Ok(()));
+        let nobody = load("api", "[gateway -> log, api -> log, gateway -> api]").unwrap_err();
+        assert!(nobody.contains("no arm leads to `gateway -> "), "{nobody}");
     }
 
     #[test]

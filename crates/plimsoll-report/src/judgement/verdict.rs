@@ -292,15 +292,23 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
         reasons.push(format!("{}; no threshold was set", what_stands(summary)));
         for (name, arm) in &summary.arms {
             reasons.extend(concluded(name, arm));
-            let critical = arm.critical_link.as_ref();
-            reasons.extend(critical.map(|found| format!("{name}: {}", found.sentence)));
             reasons.extend(left_out(summary, name));
         }
+    }
+    if summary.method == MethodName::Sensitivity {
+        reasons.extend(summary.arms.iter().flat_map(of_dependencies));
     }
     for (name, arm) in &summary.arms {
         reasons.extend(not_sustained(name, arm));
     }
     reasons
+}
+
+/// Which dependency costs callers most, and what nobody looked at.
+fn of_dependencies((name, arm): (&String, &ArmSummary)) -> Vec<String> {
+    let critical = arm.critical_link.iter().map(|found| &found.sentence);
+    let said = critical.chain(&arm.notes);
+    said.map(|sentence| format!("{name}: {sentence}")).collect()
 }
 
 /// Of each arm whose faults were tried: what can be claimed of a year, or why nothing is.

@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Exchanges of a load from which on its p99 has an upper 95 % bound.
 const ENOUGH_FOR_P99: u64 = 299;
 
+/// Turns and their delays explain so much more of a response time than they come to: counts and timers are not exact.
+const EXPLAINED: f64 = 1.05;
+
 /// A gain of a smaller share of the mean response time is none.
 const WORTH_NAMING: f64 = 0.05;
 
@@ -59,6 +62,7 @@ pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
             rows.len()
         ));
     }
+    notes.extend(Rows(rows).queueing());
     notes
 }
 
@@ -164,7 +168,14 @@ impl Rows<'_> {
             }
             _ => "too few rounds to tell".to_owned(),
         };
-        let gain = self.gain(link).filter(|_| is_saturated != Some(true));
+        let may_queue = is_saturated.unwrap_or_else(|| {
+            // Whoever is not held against half the rate has no slope, and so closely that no queue is in it.
+            let most = per_exchange.unwrap_or_default().max(1.0);
+            mean.as_ref()
+                .is_none_or(|mean| mean.low > 0.0 || mean.high > most)
+        });
+        let is_told = !may_queue && self.queueing().is_none();
+        let gain = self.gain(link).filter(|_| is_told);
         LinkSummary {
             name: name.to_owned(),
             link: link.to_owned(),
@@ -269,15 +280,36 @@ impl Rows<'_> {
 
     /// The mean response time without any delay.
     fn baseline(&self) -> Option<f64> {
-        let plain = self
-            .0
-            .iter()
-            .filter(|row| row.purpose == DelayPurpose::Slope(None));
-        let means: Vec<f64> = plain
-            .filter_map(|row| row.figure(Statistic::Mean))
-            .collect();
+        let means = self.means(&DelayPurpose::Slope(None));
         #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
         (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+    }
+
+    /// The mean response times of the loads of a purpose.
+    fn means(&self, purpose: &DelayPurpose) -> Vec<f64> {
+        let rows = self.0.iter().filter(|row| row.purpose == *purpose);
+        rows.filter_map(|row| row.figure(Statistic::Mean)).collect()
+    }
+
+    /// A sentence where exchanges last longer with all links delayed than turns and delays explain: they queue then, and a difference between
+    /// two such loads is no gain.
+    fn queueing(&self) -> Option<String> {
+        let all_delayed = DelayPurpose::Gain(None);
+        let plain = Estimate::of(&self.means(&DelayPurpose::Slope(None)))?;
+        let found = Estimate::of(&self.means(&all_delayed))?;
+        let row = self.0.iter().find(|row| row.purpose == all_delayed)?;
+        let added = row.delayed.iter().map(|(link, delay)| {
+            let turns = self.turns(link);
+            turns.map_or(0.0, |(per_exchange, _)| per_exchange * delay)
+        });
+        let explained = (plain.high + added.sum::<f64>()) * EXPLAINED;
+        (found.low > explained).then(|| {
+            format!(
+                "no gain is claimed: with all links delayed exchanges took {}, and their turns explain {} at most: the rest was queueing",
+                format_seconds(found.value),
+                format_seconds(explained)
+            )
+        })
     }
 
     fn delays(&self, link: &str) -> Vec<DelayFigures> {

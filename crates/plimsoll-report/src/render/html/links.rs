@@ -128,6 +128,12 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
         return Markup::default();
     };
     let rest = mean - gains.iter().map(|(_, gain)| gain.value).sum::<f64>();
+    let rises = |link: &&LinkSummary| link.slope.mean.is_some_and(|slope| slope.low > 0.0);
+    let untold: Vec<&str> = (arm.links.iter())
+        .filter(|link| link.gain.is_none())
+        .filter(rises)
+        .map(|link| link.name.as_str())
+        .collect();
     let part = |value: f64| {
         format!(
             "{}, {}",
@@ -141,7 +147,11 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
                 @if index > 0 { ", " }
                 (link) " (" (part(gain.value)) ")"
             }
-            @if rest >= 0.0 { ", and for everything else " (part(rest)) "." }
+            @if rest >= 0.0 {
+                ", and for everything else " (part(rest))
+                @if !untold.is_empty() { ", among it " (untold.join(", ")) ", whose gain is not known" }
+                "."
+            }
             @else { ". They wait for these at the same time: together they are more than the mean." }
         }
     }

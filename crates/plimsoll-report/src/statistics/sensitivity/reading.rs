@@ -77,7 +77,7 @@ impl Reading {
                 "some requests only, as behind a cache: most exchanges do not wait for it"
             }
             Self::BeyondItsTurns => {
-                "handshakes, retries or queueing: callers wait for more than its turns"
+                "queueing, or waits that are no turns: callers wait for more than its turns"
             }
             Self::Falls => {
                 "callers are answered sooner the later it answers, as by an error or a fallback"
@@ -131,6 +131,9 @@ mod tests {
         check(Reading::InSequence, "in sequence");
         check(Reading::Overlapped, "parallel or after the answer");
         check(Reading::SomeRequests, "some requests only");
-        check(Reading::BeyondItsTurns, "handshakes, retries or queueing");
+        check(
+            Reading::BeyondItsTurns,
+            "queueing, or waits that are no turns",
+        );
     }
 }

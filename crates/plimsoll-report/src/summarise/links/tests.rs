@@ -70,8 +70,20 @@ fn rows(waits_for_log: bool) -> Vec<DelayRow> {
             let purpose = DelayPurpose::Gain(Some(link.to_owned()));
             rows.push(row(round, purpose, &delayed, waits_for_log));
         }
+        rows.push(row(round, DelayPurpose::HalfRate(None), &[], waits_for_log));
+        for link in ["api -> log", "api -> secrets"] {
+            if waits_for_log || link == "api -> secrets" {
+                let purpose = DelayPurpose::HalfRate(Some(link.to_owned()));
+                rows.push(row(round, purpose, &[(link, 0.020)], waits_for_log));
+            }
+        }
     }
     rows
+}
+
+/// Whether a load is that of the log at half the rate.
+fn is_half_of_log(row: &DelayRow) -> bool {
+    row.purpose == DelayPurpose::HalfRate(Some("api -> log".to_owned()))
 }
 
 #[test]
@@ -114,13 +126,19 @@ fn a_link_that_nobody_waits_for_has_no_slope_and_no_gain() {
 #[test]
 fn a_slope_that_is_another_at_half_the_rate_claims_no_gain() {
     let mut rows = rows(true);
-    for round in 1..=6 {
-        rows.push(row(round, DelayPurpose::HalfRate(None), &[], true));
-        let purpose = DelayPurpose::HalfRate(Some("api -> log".to_owned()));
-        rows.push(row(round, purpose, &[("api -> log", 0.020)], false));
+    for half in rows.iter_mut().filter(|row| is_half_of_log(row)) {
+        *half = row(
+            half.round,
+            half.purpose.clone(),
+            &[("api -> log", 0.020)],
+            false,
+        );
     }
     let (links, critical) = summarise(&rows, 1);
-    assert_eq!((links[0].saturated, links[1].saturated), (Some(true), None));
+    assert_eq!(
+        (links[0].saturated, links[1].saturated),
+        (Some(true), Some(false))
+    );
     assert!(links[0].gain.is_none() && links[0].reading.starts_with("includes queueing"));
     let critical = critical.unwrap();
     assert_eq!(critical.name, None, "the log may cost more");
@@ -131,6 +149,50 @@ fn a_slope_that_is_another_at_half_the_rate_claims_no_gain() {
     );
 }
 
+/// Half the rate was void: nobody knows whether the slope is that of a queue.
+#[test]
+fn a_slope_that_nothing_was_held_against_claims_no_gain() {
+    let mut rows = rows(true);
+    for half in rows.iter_mut().filter(|row| is_half_of_log(row)) {
+        half.void_for = Statistic::ALL.to_vec();
+    }
+    let (links, critical) = summarise(&rows, 1);
+    assert_eq!((links[0].saturated, links[0].gain), (None, None));
+    assert!(links[1].gain.is_some());
+    let sentence = critical.unwrap().sentence;
+    assert!(sentence.contains("callers wait for log, too"), "{sentence}");
+}
+
+/// A slope that may be 0 or that of a queue: it is measured at no other rate, and allows no gain.
+#[test]
+fn a_slope_that_may_be_a_queue_claims_no_gain() {
+    let mut rows = rows(false);
+    for row in &mut rows {
+        let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
+        if row.purpose == DelayPurpose::Slope(Some("api -> log".to_owned())) {
+            let off = if row.round % 2 == 0 { 9.0 } else { -8.0 };
+            row.response_time.mean = row.response_time.mean.map(|mean| mean + off * delay);
+        }
+    }
+    let (links, _) = summarise(&rows, 1);
+    assert_eq!((links[0].saturated, links[0].gain), (None, None));
+}
+
+/// With all links delayed a second passes that no turn explains: the differences between such loads are no gains.
+#[test]
+fn a_queue_under_all_delays_claims_no_gain() {
+    let mut rows = rows(true);
+    let is_gain = |row: &&mut DelayRow| matches!(row.purpose, DelayPurpose::Gain(_));
+    for row in rows.iter_mut().filter(is_gain) {
+        row.response_time.mean = row.response_time.mean.map(|mean| mean + 1.0);
+    }
+    let (links, critical) = summarise(&rows, 1);
+    assert!(links.iter().all(|link| link.gain.is_none()));
+    assert!(critical.is_none());
+    let said = notes(&rows);
+    assert!(said[0].contains("the rest was queueing"), "{said:?}");
+}
+
 #[test]
 fn a_bend_alone_is_no_saturation() {
     let mut rows = rows(true);
@@ -139,16 +201,6 @@ fn a_bend_alone_is_no_saturation() {
         let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
         let mean = row.response_time.mean.unwrap() - delay.min(0.008);
         row.response_time.mean = Some(mean);
-    }
-    for round in 1..=6 {
-        let mut half = |purpose, delay: f64| {
-            let mut half = row(round, purpose, &[("api -> log", delay)], true);
-            let mean = half.response_time.mean.unwrap() - delay.min(0.008);
-            half.response_time.mean = Some(mean);
-            rows.push(half);
-        };
-        half(DelayPurpose::HalfRate(None), 0.0);
-        half(DelayPurpose::HalfRate(Some("api -> log".to_owned())), 0.020);
     }
     let (links, _) = summarise(&rows, 1);
     assert_eq!(links[0].saturated, Some(false));
