@@ -204,11 +204,32 @@ impl Bench {
         // JSON is YAML.
         std::fs::write(&file, experiment.to_string())
             .map_err(|e| Error::io("writing an experiment", e))?;
-        let messages = Messages::create(directory.join("output"))?;
         let mut command = self.plimsoll_under(wrapper);
+        command.arg("run");
+        self.launch(command, &file, directory, seconds)
+    }
+
+    /// Runs an experiment of these sources to its end, with these `key=value` set.
+    pub fn run_file(&self, file: &Path, set: &[&str], seconds: f64) -> Result<Outcome, Error> {
+        let mut command = self.plimsoll_under::<&str>(&[]);
         command
             .arg("run")
-            .arg(&file)
+            .args(set.iter().flat_map(|one| ["--set", one]));
+        self.launch(command, file, self.directory()?, seconds)?
+            .finish()
+    }
+
+    /// Starts the run of a file.
+    fn launch(
+        &self,
+        mut command: Command,
+        file: &Path,
+        directory: PathBuf,
+        seconds: f64,
+    ) -> Result<Running, Error> {
+        let messages = Messages::create(directory.join("output"))?;
+        command
+            .arg(file)
             .arg("--no-ui")
             .args(["--seed", &self.runs.get().to_string()])
             .arg("--out")

@@ -11,6 +11,7 @@ mod clients;
 mod closes;
 mod counts;
 mod delays;
+mod dependencies;
 mod faults;
 mod flat;
 mod freeze;
@@ -57,7 +58,7 @@ pub struct Check {
 }
 
 /// Every check, cheap ones first.
-pub static CHECKS: [Check; 45] = [
+pub static CHECKS: [Check; 46] = [
     counts::CHECK,
     freeze::CHECK,
     peers::CHECK,
@@ -94,6 +95,7 @@ pub static CHECKS: [Check; 45] = [
     used_up::CHECK,
     slopes::CHECK,
     gains::CHECK,
+    dependencies::CHECK,
     same::CHECK,
     steady::CHECK,
     outages::CHECK,

@@ -47,13 +47,18 @@ impl Interval {
     }
 
     pub fn holds(&self, truth: f64) -> bool {
-        self.low <= truth && truth <= self.high
+        self.holds_within(truth, 0.0)
+    }
+
+    /// Whether it holds the truth, or misses it by so little.
+    pub fn holds_within(&self, truth: f64, by: f64) -> bool {
+        self.low - by <= truth && truth <= self.high + by
     }
 
     /// Whether it is the other, as sure as both are: their half-widths add up as independent errors do.
     pub fn agrees_with(&self, other: &Self) -> bool {
-        let half = |one: &Self| (one.high - one.low) / 2.0;
-        (self.value - other.value).abs() <= half(self).hypot(half(other))
+        let both = self.half_width().hypot(other.half_width());
+        (self.value - other.value).abs() <= both
     }
 
     /// In another unit.

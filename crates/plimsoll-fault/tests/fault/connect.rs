@@ -18,6 +18,12 @@ pub fn serving(allow: &[SocketAddr]) -> Serving {
 pub fn ask(serving: &Serving, request: &str) -> (TcpStream, String) {
     let mut client = connect(serving.address("connect"));
     client.write_all(request.as_bytes()).unwrap();
+    let head = head(&mut client);
+    (client, head)
+}
+
+/// The head of an answer.
+fn head(client: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -29,7 +35,7 @@ pub fn ask(serving: &Serving, request: &str) -> (TcpStream, String) {
         );
         head.extend(byte);
     }
-    (client, String::from_utf8(head).unwrap())
+    String::from_utf8(head).unwrap()
 }
 
 fn request(server: SocketAddr) -> String {
@@ -83,4 +89,33 @@ fn a_server_that_is_away_is_said_to_be() {
     let (mut client, head) = ask(&serving, &request(server));
     assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
     assert_eq!(rest(&mut client), b"");
+}
+
+/// More clients at once than wait for a shard at any time are all led, and who comes when all connections are taken is told.
+#[test]
+fn a_burst_is_led_as_far_as_there_is_room() {
+    const ROOM: u8 = 150;
+    let server = echo();
+    let serving = Serving::with(FaultConfig {
+        connect: Some("127.0.0.1:0".parse().unwrap()),
+        allow: vec![server.to_string()],
+        shards: 1,
+        connections: ROOM.into(),
+        ..config()
+    });
+    // All have asked before anybody hears an answer.
+    let asked = || {
+        let mut client = connect(serving.address("connect"));
+        client.write_all(request(server).as_bytes()).unwrap();
+        client
+    };
+    let mut clients: Vec<TcpStream> = (0..ROOM).map(|_| asked()).collect();
+    for client in &mut clients {
+        let head = head(client);
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    }
+    let mut refused = asked();
+    let head = head(&mut refused);
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    drop(clients);
 }
