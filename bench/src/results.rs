@@ -138,11 +138,19 @@ fn newest(tables: &[Committed]) -> Vec<Judged> {
 fn merged(mut tables: Vec<Vec<Judged>>) -> Vec<Judged> {
     let mut rows = tables.pop().unwrap_or_default();
     for newer in tables.into_iter().rev() {
-        for measured in newer.chunk_by(|one, other| one.measured() == other.measured()) {
-            let place = |row: &Judged| row.measured() == measured[0].measured();
-            let at = rows.iter().position(place).unwrap_or(rows.len());
-            rows.retain(|row| !place(row));
-            rows.splice(at..at, measured.iter().cloned());
+        let mut measured: Vec<String> = Vec::new();
+        for row in &newer {
+            if !measured.contains(&row.measured()) {
+                measured.push(row.measured());
+            }
+        }
+        for measured in measured {
+            // Bars beside several peers need not stand behind each other.
+            let is_of_it = |row: &&Judged| row.measured() == measured;
+            let at = rows.iter().position(|row| is_of_it(&row));
+            let at = at.unwrap_or(rows.len());
+            rows.retain(|row| !is_of_it(&row));
+            rows.splice(at..at, newer.iter().filter(is_of_it).cloned());
         }
     }
     rows
@@ -271,7 +279,14 @@ mod tests {
             |work, figure| format!("| {work} | q | {figure} | p | 1.000 | ≤ 1.00 × |  | held |\n");
         let table = |name, rows: &[String]| hardest(name, &format!("{HEAD}{}", rows.concat()));
         let tables = vec![
-            table("c", &[row("two", 3), row("three", 3)]),
+            table(
+                "c",
+                &[
+                    row("two", 3),
+                    row("three", 3),
+                    row("two", 4).replace("1.00 ×", "0.50 ×"),
+                ],
+            ),
             // Under another bar it is the same figure.
             table(
                 "b",
@@ -284,7 +299,7 @@ mod tests {
             .iter()
             .map(|row| format!("{} {}", row.cells[0], row.cells[2]));
         let figures: Vec<String> = figures.collect();
-        assert_eq!(figures, ["one 2", "two 3", "three 3"]);
+        assert_eq!(figures, ["one 2", "two 3", "two 4", "three 3"]);
     }
 
     #[test]

@@ -55,18 +55,20 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     };
     let done = bench.repeat("dependencies", runs, once, Found::words)?;
     let mut bars = Vec::new();
-    for (place, (name, time)) in DEPENDENCIES.into_iter().enumerate() {
-        bars.extend(waits(
+    for (place, (name, time_s)) in DEPENDENCIES.into_iter().enumerate() {
+        bars.push(slope(
             &done,
             ("before", name),
             |found| &found.before[place],
-            (1.0, time),
+            1.0,
         ));
-        bars.extend(waits(
+        bars.push(gain(&done, name, |found| &found.before[place], time_s));
+        // Nothing passes on it, so that there is no time to gain.
+        bars.push(slope(
             &done,
             ("after", name),
             |found| &found.after[place],
-            (0.0, 0.0),
+            0.0,
         ));
     }
     bars.push(bar(
@@ -100,35 +102,37 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Ok(bars)
 }
 
-/// Bars of a link of an arm whose callers wait so many times, so long, for it.
-fn waits(
+fn slope(
     done: &[Repetition<Found>],
     (arm, name): (&str, &str),
     link: impl Fn(&Found) -> &Link,
-    (slope, gain_s): (f64, f64),
-) -> [Bar; 2] {
-    [
-        bar(
-            format!("{arm}: slope of {name}"),
-            &format!("the interval holds {slope}, or misses it by less than {OF_SLOPE}"),
-            Needed::All,
-            done,
-            |found| is_near(link(found).slope, slope, OF_SLOPE),
-            |found| links::words(link(found).slope),
-        ),
-        bar(
-            format!("{arm}: gain without {name}, ms"),
-            &format!(
-                "the interval holds {:.0}, or misses it by less than {:.0}",
-                gain_s * 1e3,
-                OF_GAIN_S * 1e3
-            ),
-            Needed::All,
-            done,
-            |found| is_near(link(found).gain_s, gain_s, OF_GAIN_S),
-            |found| in_ms(link(found).gain_s),
-        ),
-    ]
+    truth: f64,
+) -> Bar {
+    bar(
+        format!("{arm}: slope of {name}"),
+        &format!("the interval holds {truth}, or misses it by less than {OF_SLOPE}"),
+        Needed::All,
+        done,
+        |found| is_near(link(found).slope, truth, OF_SLOPE),
+        |found| links::words(link(found).slope),
+    )
+}
+
+fn gain(
+    done: &[Repetition<Found>],
+    name: &str,
+    link: impl Fn(&Found) -> &Link,
+    truth_s: f64,
+) -> Bar {
+    let (truth_ms, of_ms) = (truth_s * 1e3, OF_GAIN_S * 1e3);
+    bar(
+        format!("before: gain without {name}, ms"),
+        &format!("the interval holds {truth_ms:.0}, or misses it by less than {of_ms:.0}"),
+        Needed::All,
+        done,
+        |found| is_near(link(found).gain_s, truth_s, OF_GAIN_S),
+        |found| in_ms(link(found).gain_s),
+    )
 }
 
 /// Whether there is such an interval, and it holds this or misses it by so little.
