@@ -196,9 +196,6 @@ impl Bench {
         experiment: &Value,
         seconds: f64,
     ) -> Result<Running, Error> {
-        if interrupt::requested() {
-            return Err(Error::Interrupted);
-        }
         let directory = self.directory()?;
         let file = directory.join("experiment.yaml");
         // JSON is YAML.
@@ -227,6 +224,9 @@ impl Bench {
         directory: PathBuf,
         seconds: f64,
     ) -> Result<Running, Error> {
+        if interrupt::requested() {
+            return Err(Error::Interrupted);
+        }
         let messages = Messages::create(directory.join("output"))?;
         command
             .arg(file)

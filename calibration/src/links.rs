@@ -55,12 +55,6 @@ impl Interval {
         self.low - by <= truth && truth <= self.high + by
     }
 
-    /// Whether it is the other, as sure as both are: their half-widths add up as independent errors do.
-    pub fn agrees_with(&self, other: &Self) -> bool {
-        let both = self.half_width().hypot(other.half_width());
-        (self.value - other.value).abs() <= both
-    }
-
     /// In another unit.
     pub fn times(self, factor: f64) -> Self {
         Self {
@@ -181,22 +175,6 @@ mod tests {
         check(17, 3, 0, Verdict::Failed);
         check(17, 0, 3, Verdict::Failed);
         check(1, 0, 0, Verdict::Held);
-    }
-
-    #[test]
-    fn intervals_agree_as_sure_as_both_are() {
-        let interval = |value: f64, half: f64| Interval {
-            value,
-            low: value - half,
-            high: value + half,
-        };
-        let check = |one: f64, other: f64, expected| {
-            let agrees = interval(one, 3.0).agrees_with(&interval(other, 4.0));
-            assert_eq!(agrees, expected);
-        };
-        check(10.0, 15.0, true);
-        check(15.0, 10.0, true);
-        check(10.0, 15.1, false);
     }
 
     #[test]

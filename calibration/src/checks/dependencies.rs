@@ -162,11 +162,11 @@ impl Found {
         })
     }
 
-    /// The sum of the gains of both, whose errors are independent.
+    /// The sum of the gains of both. These share the load with all links delayed, so their errors may add up.
     fn sum(&self) -> Option<Interval> {
         let [log, secrets] = [self.before[0].gain_s?, self.before[1].gain_s?];
         let value = log.value + secrets.value;
-        let half = log.half_width().hypot(secrets.half_width());
+        let half = log.half_width() + secrets.half_width();
         Some(Interval {
             value,
             low: value - half,
