@@ -274,3 +274,77 @@ fn adopt(shared: &Rc<Shared>, client: Adopted) -> io::Result<Connection> {
     let stream = TcpStream::from_std(client.stream)?;
     Ok(connection(shared, stream).greeted(client.greeting, client.first, client.exchange))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::io::AsyncReadExt as _;
+    use tokio::task::LocalSet;
+
+    const BURST: usize = 2 * ADOPTIONS + 1;
+    const GREETING: Greeting = Greeting {
+        reached: b"yes",
+        unreachable: b"no!",
+    };
+
+    fn order_to_open(upstream: String) -> Command {
+        Command::Open {
+            id: 1,
+            opening: Opening {
+                name: "burst".into(),
+                seed: 1,
+                upstream,
+                connect_timeout: Duration::from_secs(10),
+                account: Arc::default(),
+                detour: Arc::default(),
+                numbers: Arc::default(),
+                toxics: Arc::default(),
+            },
+            listener: None,
+            done: oneshot::channel().0,
+        }
+    }
+
+    /// More clients wait for a shard before it looks at any of them than a proxy's queue holds: each is led nevertheless.
+    #[tokio::test]
+    async fn a_burst_of_adoptions_turns_nobody_away() {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let entrance = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (commands, ordered) = mpsc::channel(BURST + 1);
+        let upstream = server.local_addr().unwrap().to_string();
+        commands.send(order_to_open(upstream)).await.unwrap();
+        let mut clients = Vec::new();
+        for _ in 0..BURST {
+            clients.push(
+                TcpStream::connect(entrance.local_addr().unwrap())
+                    .await
+                    .unwrap(),
+            );
+            let (stream, _) = entrance.accept().await.unwrap();
+            let client = Adopted {
+                stream: stream.into_std().unwrap(),
+                first: Bytes::new(),
+                greeting: GREETING,
+                exchange: None,
+            };
+            commands
+                .send(Command::Adopt { id: 1, client })
+                .await
+                .unwrap();
+        }
+        let shard = run(ordered, Arc::new(Room::new(BURST)));
+        let asking = async move {
+            for client in &mut clients {
+                let mut greeted = [0; 3];
+                client.read_exact(&mut greeted).await.unwrap();
+                assert_eq!(greeted, GREETING.reached);
+            }
+            drop(commands);
+        };
+        let (ended, ()) = LocalSet::new()
+            .run_until(async { tokio::join!(shard, asking) })
+            .await;
+        ended.unwrap();
+    }
+}

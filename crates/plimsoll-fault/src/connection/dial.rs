@@ -11,9 +11,6 @@ use tokio::time::{Instant, timeout_at};
 /// How long addresses of a name are used before it is looked up again.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// An address has so long at least, up to the deadline of all (Go's `partialDeadline` in `net/dial.go`).
-const LEAST: Duration = Duration::from_secs(2);
-
 /// A server by name or address, as `host:port`.
 #[derive(Debug)]
 pub struct Server {
@@ -35,27 +32,15 @@ impl Server {
         }
     }
 
-    /// Connects to the first of its addresses that answers. They share the time that is left, as Go has it: one that is silent does not use up
-    /// that of the next.
+    /// Connects to the first of its addresses that answers. They share the time that is left: one that is silent does not use up that of the next.
     ///
     /// # Errors
     /// The last address' refusal; [`io::ErrorKind::TimedOut`] when `limit` passes first.
     pub async fn connect(&self, limit: Duration) -> io::Result<TcpStream> {
         let deadline = Instant::now() + limit;
-        let timed_out = |_| io::Error::from(io::ErrorKind::TimedOut);
         let found = timeout_at(deadline, self.addresses()).await;
-        let addresses = found.map_err(timed_out)??;
-        let mut failure = io::ErrorKind::AddrNotAvailable.into();
-        for (left, address) in (1..=addresses.len()).rev().zip(addresses) {
-            let until = Instant::now() + share(deadline - Instant::now(), left);
-            let connecting = timeout_at(until.min(deadline), connect_stream(address, None));
-            match connecting.await.map_err(timed_out) {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => failure = io::Error::other(error),
-                Err(error) => failure = error,
-            }
-        }
-        Err(failure)
+        let addresses = found.map_err(|_| io::ErrorKind::TimedOut)??;
+        connect_to_first(addresses, deadline).await
     }
 
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
@@ -75,23 +60,63 @@ impl Server {
     }
 }
 
-/// The time for one of so many addresses that are left.
-fn share(left: Duration, addresses: usize) -> Duration {
-    let addresses = u32::try_from(addresses).unwrap_or(u32::MAX);
-    (left / addresses.max(1)).max(LEAST)
+/// Connects to the first of these that answers before the deadline.
+async fn connect_to_first(addresses: Vec<SocketAddr>, deadline: Instant) -> io::Result<TcpStream> {
+    let mut failure = io::ErrorKind::AddrNotAvailable.into();
+    let mut left = u32::try_from(addresses.len()).unwrap_or(u32::MAX);
+    for address in addresses {
+        let now = Instant::now();
+        let until = now + (deadline - now) / left.max(1);
+        left = left.saturating_sub(1);
+        match timeout_at(until, connect_stream(address, None)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => failure = io::Error::other(error),
+            Err(_) => failure = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(failure)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use socket2::{Domain, Socket, Type};
+    use tokio::net::TcpListener;
 
-    #[test]
-    fn addresses_share_the_time_that_is_left() {
-        let seconds = Duration::from_secs;
-        assert_eq!(share(seconds(10), 1), seconds(10));
-        assert_eq!(share(seconds(10), 2), seconds(5));
-        // Hardly anybody answers in less.
-        assert_eq!(share(seconds(10), 10), seconds(2));
-        assert_eq!(share(seconds(1), 1), seconds(2));
+    /// A listener with more connections than its backlog holds answers no further one.
+    async fn silent() -> io::Result<(Socket, Vec<TcpStream>, SocketAddr)> {
+        let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())?;
+        listener.listen(0)?;
+        let address = listener
+            .local_addr()?
+            .as_socket()
+            .ok_or(io::ErrorKind::Other)?;
+        let filling = Duration::from_millis(100);
+        let mut waiting = Vec::new();
+        while let Ok(stream) =
+            timeout_at(Instant::now() + filling, connect_stream(address, None)).await
+        {
+            waiting.push(stream.map_err(io::Error::other)?);
+        }
+        Ok((listener, waiting, address))
+    }
+
+    #[tokio::test]
+    async fn a_silent_address_does_not_use_up_the_time_of_the_next() {
+        let (_listener, _waiting, silent) = silent().await.unwrap();
+        let live = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addresses = vec![silent, live.local_addr().unwrap()];
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let connected = connect_to_first(addresses, deadline).await.unwrap();
+        assert_eq!(connected.peer_addr().unwrap(), live.local_addr().unwrap());
+    }
+
+    #[tokio::test]
+    async fn no_address_that_answers_is_too_late() {
+        let (_listener, _waiting, silent) = silent().await.unwrap();
+        let deadline = Instant::now() + Duration::from_millis(20);
+        let failure = connect_to_first(vec![silent], deadline).await.unwrap_err();
+        assert_eq!(failure.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -105,6 +105,9 @@ mod tests {
         ] {
             assert_eq!(place(listen).await.unwrap().text(), expected, "{listen}");
         }
+        let only_v6 = std::fs::read_to_string(ONLY_V6).ok();
+        let everywhere = SocketAddr::new(every_address(only_v6.as_deref()), 18080);
+        assert_eq!(place(":18080").await.unwrap(), Place::At(everywhere));
         for wrong in ["local373", "localhost:", ":http", "localhost:99999"] {
             assert_eq!(place(wrong).await.unwrap_err().status, 500, "{wrong}");
         }
