@@ -4,6 +4,7 @@ pub(crate) mod delayed;
 mod held;
 mod plan;
 mod several;
+mod too_few;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use super::template::Template;
 use super::topology;
 use super::wire::{ArmWire, ExperimentWire, LoadWire};
 use plan::WrittenPlaces;
+pub use too_few::TooFewConnections;
 
 /// One alternative.
 #[derive(Debug, Clone)]

@@ -29,7 +29,7 @@ mod topology;
 mod trials;
 pub mod wire;
 
-pub use arm::{Arm, LoadedScenario};
+pub use arm::{Arm, LoadedScenario, TooFewConnections};
 pub use component::{
     CONTROL, CPU_PERIOD, Command, Component, ComponentKind, ContainerProbe, CpuQuota, Exporter,
     External, ExternalProbe, Gateway, Generator, HTTPS, Https, Listen, Listener, Mock, Placement,

@@ -6,7 +6,7 @@ use plimsoll_load::plan::Load;
 use plimsoll_report::statistics::sensitivity::connections_needed;
 use std::time::Duration;
 
-use super::Arm;
+use super::{Arm, TooFewConnections};
 use crate::loader::Loader;
 use crate::method::{Method, Sensitivity};
 use crate::topology::link::Link;
@@ -32,7 +32,8 @@ pub(crate) fn check(loader: &mut Loader<'_>, method: &Method, arms: &[Arm]) {
             loader.refuse(at.key("links"), message);
         }
     }
-    for arm in arms {
+    let is_delayed = |arm: &&Arm| !sensitivity.reached(&arm.target.component).is_empty();
+    for arm in arms.iter().filter(is_delayed) {
         refuse_half(loader, sensitivity, arm, &at.key("links"));
         let settings = &arm.settings;
         if matches!(settings.load, Load::Closed { .. }) {
@@ -85,13 +86,13 @@ fn refuse_half(loader: &mut Loader<'_>, sensitivity: &Sensitivity, arm: &Arm, at
 /// Refuses so few connections that the longest delay alone would be waited out in the queue for one. How long an exchange takes without it is
 /// known when the first load is over.
 fn refuse_crowding(loader: &mut Loader<'_>, arm: &Arm, longest: Duration, at: &Pointer) {
-    let (Load::Open { grow_to, .. }, Some(rate)) = (&arm.settings.load, arm.rate()) else {
+    let Some(rate) = arm.rate() else {
         return;
     };
     let needed = connections_needed(rate, 0.0, longest.as_secs_f64());
-    if u64::from(*grow_to) < needed {
+    if let Some(TooFewConnections { most, write }) = arm.too_few_connections(needed) {
         let message = format!(
-            "{}: a delay of {} alone takes {needed} connections at {rate}/s, and there are at most {grow_to}: write `load: {{ connections: {needed} }}` or more, or shorter delays",
+            "{}: a delay of {} alone takes {needed} connections at {rate}/s, and there are at most {most}: write `{write}` or more, or shorter delays",
             arm.name,
             format_seconds(longest.as_secs_f64()),
         );

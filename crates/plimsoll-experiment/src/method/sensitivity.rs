@@ -246,7 +246,12 @@ method: {{ sensitivity: {method} }}
         check(
             &format!("{{ links: all, {DELAYS} }}"),
             "{ rate: 1000/s, connections: 29 }",
-            "takes 30 connections at 1000/s, and there are at most 29",
+            "takes 30 connections at 1000/s, and there are at most 29: write `load: { connections: 30 }`",
+        );
+        check(
+            &format!("{{ links: all, {DELAYS} }}"),
+            "{ rate: 1000/s, connections: 20, when_busy: { grow: 29 } }",
+            "there are at most 29: write `load: { when_busy: { grow: 30 } }`",
         );
         check(
             &format!("{{ links: all, blocks: 1, {DELAYS} }}"),

@@ -2,9 +2,8 @@
 
 use plimsoll_base::document::{Path as Pointer, suggestion};
 use plimsoll_base::units::format_seconds;
-use plimsoll_load::plan::Load;
 
-use crate::arm::Arm;
+use crate::arm::{Arm, TooFewConnections};
 use crate::component::Component;
 use crate::fault::Fault;
 use crate::loader::Loader;
@@ -78,11 +77,11 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
         let needed = (ROOM * rate * (timeout + BEYOND_S)).ceil() as u32;
         if !arm.settings.connections_stated {
             *arm = arm.over_connections(needed);
-        } else if let Load::Open { grow_to, .. } = arm.settings.load
-            && grow_to < needed
+        } else if let Some(TooFewConnections { most, write }) =
+            arm.too_few_connections(needed.into())
         {
             let message = format!(
-                "{name}: {grow_to} connections, and an outage takes {needed}, as many as arrive while the first are waited for: write `load: {{ connections: {needed} }}`, or leave it out"
+                "{name}: {most} connections, and an outage takes {needed}, as many as arrive while the first are waited for: write `{write}`, or leave it out"
             );
             loader.refuse(at, message);
         }
