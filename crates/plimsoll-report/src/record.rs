@@ -66,7 +66,7 @@ pub use summary::fault_trial::{Course, RetriedOutage, TrialOutage, TrialSummary}
 pub use summary::level::LevelSummary;
 pub use summary::link::{
     Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
-    LinkTurns, Slopes,
+    LinkTurns, Slopes, UndelayedPeer,
 };
 pub use summary::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,

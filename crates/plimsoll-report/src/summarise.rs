@@ -26,6 +26,7 @@ use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
 pub use links::with_slope;
+pub(crate) use links::without_gain;
 pub use reading::{FailuresAreJudged, read};
 use std::collections::BTreeMap;
 
@@ -172,6 +173,7 @@ fn by_method(
         Method::Sensitivity(delayed) => {
             let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
             (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
+            summary.undelayed_peers = links::undelayed_peers(own);
             summary.notes.extend(links::notes(own));
         }
         Method::Availability(found) => {

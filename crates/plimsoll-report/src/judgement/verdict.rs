@@ -5,7 +5,8 @@ use crate::judgement::validity;
 use crate::record::metric::Metric;
 use crate::record::{
     ArmSummary, CapacityResult, CapacitySummary, Difference, DifferenceVerdict, Effect, Manner,
-    MethodName, Statistic, Summary, ThresholdOutcome, ValidityRow, Verdict, VerdictResult,
+    MethodName, Statistic, Summary, ThresholdOutcome, UndelayedPeer, ValidityRow, Verdict,
+    VerdictResult,
 };
 use plimsoll_base::reason::Reason;
 use plimsoll_base::units::{format_number, format_seconds};
@@ -54,8 +55,8 @@ pub fn unknown() -> Verdict {
     verdict(VerdictResult::Unknown, Vec::new())
 }
 
-/// Decides. The first that applies: invalid, nothing measured, a threshold failed, something undecided, passed. Failed exchanges
-/// and dropped arrivals decide nothing by themselves but are always told.
+/// Decides. The first that applies: invalid, nothing measured, a threshold failed, something undecided, passed. Failed exchanges, dropped
+/// arrivals and connections beside delayed links decide nothing by themselves but are always told.
 #[must_use]
 pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
     let mut decided = conclude(summary, facts);
@@ -64,6 +65,7 @@ pub fn decide(summary: &Summary, facts: &Facts) -> Verdict {
     }
     decided.reasons.extend(failed_exchanges(summary));
     decided.reasons.extend(dropped_arrivals(summary));
+    decided.reasons.extend(undelayed_peers(summary));
     decided
 }
 
@@ -295,20 +297,15 @@ fn reasons_to_pass(summary: &Summary) -> Vec<String> {
             reasons.extend(left_out(summary, name));
         }
     }
-    if summary.method == MethodName::Sensitivity {
-        reasons.extend(summary.arms.iter().flat_map(of_dependencies));
-    }
+    let critical = |(name, arm): (&String, &ArmSummary)| {
+        let found = arm.critical_link.as_ref()?;
+        Some(format!("{name}: {}", found.sentence))
+    };
+    reasons.extend(summary.arms.iter().filter_map(critical));
     for (name, arm) in &summary.arms {
         reasons.extend(not_sustained(name, arm));
     }
     reasons
-}
-
-/// Which dependency costs callers most, and what nobody looked at.
-fn of_dependencies((name, arm): (&String, &ArmSummary)) -> Vec<String> {
-    let critical = arm.critical_link.iter().map(|found| &found.sentence);
-    let said = critical.chain(&arm.notes);
-    said.map(|sentence| format!("{name}: {sentence}")).collect()
 }
 
 /// Of each arm whose faults were tried: what can be claimed of a year, or why nothing is.
@@ -470,6 +467,17 @@ fn dropped_arrivals(summary: &Summary) -> Vec<String> {
         )
     });
     told.collect()
+}
+
+/// Notes on connections that nobody looked at where links were delayed.
+fn undelayed_peers(summary: &Summary) -> Vec<String> {
+    let of_arm = |(name, arm): (&String, &ArmSummary)| -> Vec<String> {
+        let told = arm.undelayed_peers.iter().map(|UndelayedPeer { component, peer }| {
+            format!("note: {name}: {component} is connected with {peer}, where no delayed link leads: nobody looked at what that costs")
+        });
+        told.collect()
+    };
+    summary.arms.iter().flat_map(of_arm).collect()
 }
 
 fn verdict(result: VerdictResult, reasons: Vec<String>) -> Verdict {

@@ -87,6 +87,7 @@ pub(super) fn summarise<'a>(
         capacity: None,
         links: Vec::new(),
         critical_link: None,
+        undelayed_peers: Vec::new(),
         availability: None,
         faults: merged.faults.clone(),
         without_faults: (merged.undisturbed.as_ref()).map(|part| super::callers(part)),

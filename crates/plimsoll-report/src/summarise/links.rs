@@ -1,26 +1,25 @@
 //! Links of an arm from the loads under delays: slopes, shapes, gains, and the one that callers would gain most without.
 
+mod critical;
+mod gain;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use critical::without_gain;
+
 use crate::record::{
-    Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, Gain, LinkShape, LinkSummary,
-    Slopes, Statistic, TimeStatistics,
+    Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, LinkShape, LinkSummary,
+    Slopes, Statistic, TimeStatistics, UndelayedPeer,
 };
-use crate::statistics::sensitivity::{
-    Critical, Estimate, Level, Reading, Shape, critical, gain, saturated, shape, share, slope,
-};
-use plimsoll_base::units::format_seconds;
+use crate::statistics::sensitivity::{Estimate, Level, Reading, Shape, saturated, shape, slope};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Exchanges of a load from which on its p99 has an upper 95 % bound.
 const ENOUGH_FOR_P99: u64 = 299;
 
-/// Turns and their delays explain so much more of a response time than they come to: counts and timers are not exact.
-const EXPLAINED: f64 = 1.05;
-
-/// A gain of a smaller share of the mean response time is none.
-const WORTH_NAMING: f64 = 0.05;
+/// Where a slope is that of calls or of a queue, for all that was measured.
+const NOT_HELD_AGAINST_HALF: &str =
+    "its gain is not known, for no valid load at half the rate says whether this is queueing";
 
 /// Loads of one arm.
 struct Rows<'a>(&'a [DelayRow]);
@@ -33,16 +32,31 @@ pub(super) fn summarise(rows: &[DelayRow], seed: u64) -> (Vec<LinkSummary>, Opti
     for link in &links {
         *names.entry(callee(link)).or_default() += 1;
     }
+    let is_explained = rows.why_no_gain().is_none();
     let found = links.iter().map(|link| {
         let name = match names[callee(link)] {
             1 => callee(link),
             _ => link,
         };
-        rows.link(name, link, seed)
+        let found = rows.link(name, link, seed);
+        match is_explained {
+            true => found,
+            false => LinkSummary {
+                gain: None,
+                ..found
+            },
+        }
     });
     let found: Vec<LinkSummary> = found.collect();
     let critical = rows.critical(&found);
     (found, critical)
+}
+
+/// Whom components were connected with where no delayed link leads, each once.
+pub(super) fn undelayed_peers(rows: &[DelayRow]) -> Vec<UndelayedPeer> {
+    let peers = rows.iter().flat_map(|row| &row.undelayed_peers);
+    let distinct: BTreeSet<&UndelayedPeer> = peers.collect();
+    distinct.into_iter().cloned().collect()
 }
 
 /// Sentences on loads whose figures are not of good answers alone.
@@ -62,7 +76,7 @@ pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
             rows.len()
         ));
     }
-    notes.extend(Rows(rows).queueing());
+    notes.extend(Rows(rows).why_no_gain());
     notes
 }
 
@@ -145,16 +159,11 @@ impl Rows<'_> {
     }
 
     fn link(&self, name: &str, link: &str, seed: u64) -> LinkSummary {
-        let by_mean = |row: &DelayRow| row.figure(Statistic::Mean);
-        let means = self.levels(of_slope, link, by_mean);
+        let means = self.means_by_delay(link);
         let mean = slope(&means);
-        // By the same two delays as at half the rate: a line that bends has another slope over more of them.
-        let ends = slope(&ends_of(&means));
         let median = self.levels(of_slope, link, |row| row.figure(Statistic::P50));
         let median = slope(&median);
-        let half = slope(&self.levels(at_half, link, by_mean));
-        let is_saturated = ends.as_ref().zip(half.as_ref());
-        let is_saturated = is_saturated.map(|(full, half)| saturated(full, half));
+        let is_saturated = self.is_saturated(link);
         let shape = shape(&means, seed);
         let turns = self.turns(link);
         let per_exchange = turns.map(|(per_exchange, _)| per_exchange);
@@ -164,18 +173,15 @@ impl Rows<'_> {
             }
             (_, _, Some(0.0)) => "nothing passed on it".to_owned(),
             (Some(mean), Some(median), Some(turns)) => {
-                Reading::of(mean, median, turns).sentence().to_owned()
+                let reading = Reading::of(mean, median, turns).sentence();
+                match is_saturated.is_none() && mean.low > 0.0 {
+                    true => format!("{reading}; {NOT_HELD_AGAINST_HALF}"),
+                    false => reading.to_owned(),
+                }
             }
             _ => "too few rounds to tell".to_owned(),
         };
-        let may_queue = is_saturated.unwrap_or_else(|| {
-            // Whoever is not held against half the rate has no slope, and so closely that no queue is in it.
-            let most = per_exchange.unwrap_or_default().max(1.0);
-            mean.as_ref()
-                .is_none_or(|mean| mean.low > 0.0 || mean.high > most)
-        });
-        let is_told = !may_queue && self.queueing().is_none();
-        let gain = self.gain(link).filter(|_| is_told);
+        let gain = self.gain(link).filter(|_| !self.may_queue(link));
         LinkSummary {
             name: name.to_owned(),
             link: link.to_owned(),
@@ -206,6 +212,19 @@ impl Rows<'_> {
             reading,
             delays: self.delays(link),
         }
+    }
+
+    /// Mean response times over the delays of a link, round by round.
+    fn means_by_delay(&self, link: &str) -> Vec<Vec<Level>> {
+        self.levels(of_slope, link, |row| row.figure(Statistic::Mean))
+    }
+
+    /// Whether the slope is another at half the rate; `None` where that was not measured.
+    fn is_saturated(&self, link: &str) -> Option<bool> {
+        // By the same two delays as at half the rate: a line that bends has another slope over more of them.
+        let full = slope(&ends_of(&self.means_by_delay(link)))?;
+        let half = self.levels(at_half, link, |row| row.figure(Statistic::Mean));
+        Some(saturated(&full, &slope(&half)?))
     }
 
     /// Steps, where there are several.
@@ -254,64 +273,6 @@ impl Rows<'_> {
         Some((mean, (weight > 0.0).then(|| sum / weight)))
     }
 
-    fn gain(&self, link: &str) -> Option<Gain> {
-        let rounds = self.of(of_gain, link);
-        let mean = |rows: &[&DelayRow], of: Option<&str>| {
-            let mut rows = rows.iter();
-            let row = rows.find(|row| of_gain(&row.purpose) == Some(of))?;
-            // A delay that makes exchanges fail takes what they would have lasted out of the mean.
-            row.figure(Statistic::Mean).filter(|_| row.failed == 0)
-        };
-        let pairs: Vec<(f64, f64)> = rounds
-            .values()
-            .filter_map(|rows| Some((mean(rows, None)?, mean(rows, Some(link))?)))
-            .collect();
-        let found = gain(&pairs)?;
-        Some(Gain {
-            value: found.value,
-            low: found.low,
-            high: found.high,
-            share: self
-                .baseline()
-                .and_then(|baseline| share(&found, baseline))
-                .map(|share| share.value),
-        })
-    }
-
-    /// The mean response time without any delay.
-    fn baseline(&self) -> Option<f64> {
-        let means = self.means(&DelayPurpose::Slope(None));
-        #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
-        (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
-    }
-
-    /// The mean response times of the loads of a purpose.
-    fn means(&self, purpose: &DelayPurpose) -> Vec<f64> {
-        let rows = self.0.iter().filter(|row| row.purpose == *purpose);
-        rows.filter_map(|row| row.figure(Statistic::Mean)).collect()
-    }
-
-    /// A sentence where exchanges last longer with all links delayed than turns and delays explain: they queue then, and a difference between
-    /// two such loads is no gain.
-    fn queueing(&self) -> Option<String> {
-        let all_delayed = DelayPurpose::Gain(None);
-        let plain = Estimate::of(&self.means(&DelayPurpose::Slope(None)))?;
-        let found = Estimate::of(&self.means(&all_delayed))?;
-        let row = self.0.iter().find(|row| row.purpose == all_delayed)?;
-        let added = row.delayed.iter().map(|(link, delay)| {
-            let turns = self.turns(link);
-            turns.map_or(0.0, |(per_exchange, _)| per_exchange * delay)
-        });
-        let explained = (plain.high + added.sum::<f64>()) * EXPLAINED;
-        (found.low > explained).then(|| {
-            format!(
-                "no gain is claimed: with all links delayed exchanges took {}, and their turns explain {} at most: the rest was queueing",
-                format_seconds(found.value),
-                format_seconds(explained)
-            )
-        })
-    }
-
     fn delays(&self, link: &str) -> Vec<DelayFigures> {
         let mut by_delay: BTreeMap<u64, (Vec<f64>, u64)> = BTreeMap::new();
         for row in self.of(of_slope, link).into_values().flatten() {
@@ -329,78 +290,6 @@ impl Rows<'_> {
         });
         figures.collect()
     }
-
-    /// That no gain is told apart from none: because there is none, or because its interval is too wide.
-    fn no_gain(&self, gains: &[(&str, Estimate)]) -> String {
-        let most = gains.iter().map(|(_, gain)| gain.high).fold(0.0, f64::max);
-        let worth_naming = self.baseline().unwrap_or_default() * WORTH_NAMING;
-        match most > worth_naming {
-            true => format!(
-                "whether callers would gain anything without a dependency is not told: none, or up to {}",
-                format_seconds(most)
-            ),
-            false => "callers would gain nothing without any of these dependencies".to_owned(),
-        }
-    }
-
-    fn critical(&self, links: &[LinkSummary]) -> Option<CriticalLink> {
-        let gains: Vec<(&str, Estimate)> = links
-            .iter()
-            .filter_map(|link| {
-                let Gain {
-                    value, low, high, ..
-                } = link.gain?;
-                Some((link.name.as_str(), Estimate { value, low, high }))
-            })
-            .collect();
-        if gains.is_empty() {
-            return None;
-        }
-        let of = self.baseline().map_or(String::new(), |baseline| {
-            format!(" of {}", format_seconds(baseline))
-        });
-        let said = |index: usize| {
-            let (name, gain) = &gains[index];
-            format!(
-                "{name}: without it callers would be answered {} sooner{of} ({} to {})",
-                format_seconds(gain.value),
-                format_seconds(gain.low.max(0.0)),
-                format_seconds(gain.high.max(0.0))
-            )
-        };
-        let rises = |link: &&LinkSummary| link.slope.mean.is_some_and(|slope| slope.low > 0.0);
-        let unknown: Vec<&str> = links
-            .iter()
-            .filter(|link| link.gain.is_none())
-            .filter(rises)
-            .map(|link| link.name.as_str())
-            .collect();
-        Some(match critical(&gains) {
-            Critical::One(index) if !unknown.is_empty() => CriticalLink {
-                name: None,
-                sentence: format!(
-                    "of the dependencies whose gain is known the largest is {}; callers wait for {}, too, whose gain is not",
-                    said(index),
-                    unknown.join(", ")
-                ),
-            },
-            Critical::One(index) => CriticalLink {
-                name: Some(gains[index].0.to_owned()),
-                sentence: format!("critical is {}", said(index)),
-            },
-            Critical::NotToldApart(indices) => CriticalLink {
-                name: None,
-                sentence: format!(
-                    "which dependency is critical is not told apart: {}",
-                    indices.into_iter().map(said).collect::<Vec<_>>().join("; ")
-                ),
-            },
-            Critical::None => CriticalLink {
-                name: None,
-                sentence: self.no_gain(&gains),
-            },
-        })
-    }
 }
 
 fn of_slope(purpose: &DelayPurpose) -> Option<Option<&str>> {
@@ -414,13 +303,6 @@ fn at_half(purpose: &DelayPurpose) -> Option<Option<&str>> {
     match purpose {
         DelayPurpose::HalfRate(link) => Some(link.as_deref()),
         DelayPurpose::Slope(_) | DelayPurpose::Gain(_) => None,
-    }
-}
-
-fn of_gain(purpose: &DelayPurpose) -> Option<Option<&str>> {
-    match purpose {
-        DelayPurpose::Gain(link) => Some(link.as_deref()),
-        DelayPurpose::Slope(_) | DelayPurpose::HalfRate(_) => None,
     }
 }
 
@@ -438,7 +320,7 @@ pub fn with_slope(rows: &[DelayRow]) -> BTreeSet<String> {
     let rows = Rows(rows);
     let links = rows.links();
     let rises = |link: &&str| {
-        let slope = slope(&rows.levels(of_slope, link, |row| row.figure(Statistic::Mean)));
+        let slope = slope(&rows.means_by_delay(link));
         slope.is_some_and(|slope| slope.low > 0.0)
     };
     links.into_iter().filter(rises).map(str::to_owned).collect()

@@ -32,11 +32,15 @@ fn the_committed_examples_are_what_the_code_makes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Trials with their courses are too long for an example that somebody reads.
+/// Trials with their courses, and links with all of their delays, are too long for an example that somebody reads.
 #[test]
-fn outages_conform_too() {
-    let view = &*fixture::AVAILABILITY;
-    conforms("availability", &json::render(view), &view.summary);
+fn outages_and_links_conform_too() {
+    for (name, view) in [
+        ("availability", &*fixture::AVAILABILITY),
+        ("sensitivity", &*fixture::SENSITIVITY),
+    ] {
+        conforms(name, &json::render(view), &view.summary);
+    }
 }
 
 /// Holds that it reads back as what it was, and that the schema has all of it.

@@ -6,10 +6,12 @@
     reason = "synthetic figures within known ranges"
 )]
 
+mod dependencies;
 pub mod held;
 mod outages;
 mod second;
 
+pub use dependencies::SENSITIVITY;
 pub use held::{CAPACITY, LEVELS};
 pub use outages::AVAILABILITY;
 use second::{add_second, component_row, group_row, load_row, sample, times};

@@ -72,10 +72,11 @@ fn terminal() {
 }
 
 #[test]
-fn levels_capacity_and_availability() {
+fn levels_capacity_sensitivity_and_availability() {
     for (name, view) in [
         ("levels", &*fixture::LEVELS),
         ("capacity", &*fixture::CAPACITY),
+        ("sensitivity", &*fixture::SENSITIVITY),
         ("availability", &*fixture::AVAILABILITY),
     ] {
         insta::assert_snapshot!(format!("terminal_{name}"), render::terminal::render(view));
@@ -216,6 +217,7 @@ fn html_is_one_small_page_that_loads_nothing() {
         ("measure", &*fixture::MEASURE),
         ("levels", &*fixture::LEVELS),
         ("capacity", &*fixture::CAPACITY),
+        ("sensitivity", &*fixture::SENSITIVITY),
         ("availability", &*fixture::AVAILABILITY),
         ("troubled", &troubled()),
     ] {

@@ -13,9 +13,8 @@ use crate::load::Keeping;
 use crate::topology::component::Passed;
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::units::{Rate, format_seconds};
-use plimsoll_experiment::{Arm, Point, Sensitivity};
-use plimsoll_load::plan::Load;
-use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns};
+use plimsoll_experiment::{Arm, Point, Sensitivity, TooFewConnections};
+use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns, UndelayedPeer};
 use plimsoll_report::statistics::sensitivity::connections_needed;
 use plimsoll_report::summarise::{figures, void_figures, with_slope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -268,11 +267,14 @@ async fn delayed(
                 (link, turns)
             })
             .collect(),
+        undelayed_peers: match load.purpose {
+            DelayPurpose::Slope(None) => session.undelayed_peers(load.arm),
+            _ => Vec::new(),
+        },
     };
     if load.purpose == DelayPurpose::Slope(None) {
         refuse_crowding(arm, &row, session)?;
         session.keep(block.number, measured.data, measured.notes);
-        session.note_peers(load.arm);
     }
     session.recorder.delay(&row)?;
     let rows = session.delays.entry(arm.name.clone()).or_default();
@@ -286,13 +288,16 @@ fn refuse_crowding(arm: &Arm, row: &DelayRow, session: &Session<'_, '_>) -> Resu
         return Ok(());
     };
     let delay = sensitivity.delays.iter().max().copied().unwrap_or_default();
+    if row.links.is_empty() {
+        return Ok(());
+    }
     let turns = row.links.values().map(|passed| passed.per_exchange);
     let longest = delay.as_secs_f64() * turns.fold(1.0, f64::max);
-    let Some((mean, needed, most)) = lacking(arm, row, longest) else {
+    let Some((mean, needed, TooFewConnections { most, write })) = lacking(arm, row, longest) else {
         return Ok(());
     };
     Err(LabError::Input(format!(
-        "arm `{}`: exchanges that take {} need {needed} connections under delays of up to {} in all, and there are at most {most}: write `load: {{ connections: {needed} }}`, or a lower rate",
+        "arm `{}`: exchanges that take {} need {needed} connections under delays of up to {} in all, and there are at most {most}: write `{write}`, or a lower rate",
         arm.name,
         format_seconds(mean),
         format_seconds(longest)
@@ -322,20 +327,17 @@ fn refuse_gains(arm: &Arm, rows: &[DelayRow], gains: &[Planned]) -> Option<Strin
             format_seconds(timeout)
         ));
     }
-    let (_, needed, most) = lacking(arm, plain, added)?;
+    let (_, needed, TooFewConnections { most, write }) = lacking(arm, plain, added)?;
     Some(format!(
-        "gains were not measured: with all links as slow as the slowest it takes {needed} connections, and there are at most {most}: write `load: {{ connections: {needed} }}`"
+        "gains were not measured: with all links as slow as the slowest it takes {needed} connections, and there are at most {most}: write `{write}`"
     ))
 }
 
 /// The mean response time, the connections that it takes when exchanges last so much longer, and how many there may be, where these are fewer.
-fn lacking(arm: &Arm, row: &DelayRow, longer: f64) -> Option<(f64, u64, u32)> {
-    let Load::Open { grow_to, .. } = &arm.settings.load else {
-        return None;
-    };
+fn lacking(arm: &Arm, row: &DelayRow, longer: f64) -> Option<(f64, u64, TooFewConnections)> {
     let mean = row.response_time.mean?;
     let needed = connections_needed(arm.rate()?, mean, longer);
-    (u64::from(*grow_to) < needed).then_some((mean, needed, *grow_to))
+    Some((mean, needed, arm.too_few_connections(needed)?))
 }
 
 /// The arm with the rate that a load has; at half the rate for as long as it takes to have as many exchanges.
@@ -409,21 +411,15 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Names whom the components of an arm are connected with where no link leads that is delayed: nobody looks at what that costs.
-    fn note_peers(&mut self, arm: usize) {
+    /// Whom the components of an arm are connected with where no link leads that is delayed.
+    fn undelayed_peers(&self, arm: usize) -> Vec<UndelayedPeer> {
         let plimsoll_experiment::Method::Sensitivity(sensitivity) = &self.experiment.method else {
-            return;
+            return Vec::new();
         };
         let components = sensitivity.components(&self.experiment.arms[arm].target.component);
-        for (component, peer) in self.topology.beside_links() {
-            let note = format!(
-                "{component} is connected with {peer}, where no delayed link leads: nobody looked at what that costs"
-            );
-            let is_new = !self.arms[arm].notes.contains(&note);
-            if components.contains(component.as_str()) && is_new {
-                self.note(arm, note);
-            }
-        }
+        let peers = self.topology.undelayed_peers().into_iter();
+        let of_arm = peers.filter(|found| components.contains(found.component.as_str()));
+        of_arm.collect()
     }
 
     /// The texts of the links of an arm by its place.

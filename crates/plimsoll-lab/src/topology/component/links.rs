@@ -8,9 +8,10 @@ use crate::topology::peers;
 use crate::topology::way::Way;
 use crate::toxiproxy::Api;
 use plimsoll_experiment::Link;
+use plimsoll_report::record::UndelayedPeer;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 /// The name of the process among components: no component of a file can have it.
@@ -49,10 +50,10 @@ impl Topology<'_> {
 
     /// Whom components are connected with, by their names, where no link leads that is delayed.
     #[must_use]
-    pub fn beside_links(&self) -> Vec<(String, String)> {
+    pub fn undelayed_peers(&self) -> BTreeSet<UndelayedPeer> {
         let children = self.running.iter();
         let children = children.filter_map(|(name, running)| Some((name, running.child.as_ref()?)));
-        let mut found = Vec::new();
+        let mut found = BTreeSet::new();
         for (name, child) in children.filter(|(name, _)| *name != FAULT_PROXY) {
             let own = self.addresses.ports(name);
             let peers = peers::below(child.shim_pid()).into_iter();
@@ -61,8 +62,10 @@ impl Topology<'_> {
             let beside = made.filter(|connected| !self.addresses.is_led(name, connected.peer));
             found.extend(beside.map(|connected| {
                 let peer = self.addresses.component_at(connected.peer);
-                let peer = peer.map_or_else(|| connected.peer.to_string(), str::to_owned);
-                (name.clone(), peer)
+                UndelayedPeer {
+                    component: name.clone(),
+                    peer: peer.map_or_else(|| connected.peer.to_string(), str::to_owned),
+                }
             }));
         }
         found

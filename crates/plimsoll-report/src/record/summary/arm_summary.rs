@@ -10,7 +10,7 @@ use crate::record::summary::availability::AvailabilitySummary;
 use crate::record::summary::capacity::CapacitySummary;
 use crate::record::summary::comparison::Added;
 use crate::record::summary::level::LevelSummary;
-use crate::record::summary::link::{CriticalLink, LinkSummary};
+use crate::record::summary::link::{CriticalLink, LinkSummary, UndelayedPeer};
 use crate::record::summary::parts::{
     ComponentSummary, FailureSummary, GroupSummary, Outcomes, Reasons, StepSummary,
 };
@@ -110,6 +110,9 @@ pub struct ArmSummary {
     /// The dependency that callers would gain most without; `null` where no gain was measured.
     #[serde(default)]
     pub critical_link: Option<CriticalLink>,
+    /// Whom its components were connected with beside the delayed links; empty unless the method is `sensitivity`.
+    #[serde(default)]
+    pub undelayed_peers: Vec<UndelayedPeer>,
     /// Outages by fault and what they say of a year; `null` unless the method is `availability`. The arm's own figures are then those of all
     /// trials that count, faults included.
     #[serde(default)]

@@ -126,6 +126,15 @@ pub struct CriticalLink {
     pub sentence: String,
 }
 
+/// A connection of a component with somebody to whom no delayed link leads: nobody looks at what that costs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct UndelayedPeer {
+    /// The component.
+    pub component: String,
+    /// The other end: its address, or the component that it is.
+    pub peer: String,
+}
+
 /// A row of `delays.jsonl`: one load of one arm, with the delays under which it ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DelayRow {
@@ -150,6 +159,9 @@ pub struct DelayRow {
     pub void_for: Vec<Statistic>,
     /// The links of the arm, as `caller -> dependency`, with what passed on each.
     pub links: BTreeMap<String, LinkTurns>,
+    /// Whom its components were connected with beside those links; looked at in loads without delays.
+    #[serde(default)]
+    pub undelayed_peers: Vec<UndelayedPeer>,
 }
 
 /// The question that a load under delays helps to answer.

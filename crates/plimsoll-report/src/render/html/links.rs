@@ -9,6 +9,7 @@ use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
 use crate::render::figures::links::{answers, by_step, links, shape};
 use crate::render::view::RunView;
 use crate::render::words::time;
+use crate::summarise::without_gain;
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 180;
@@ -128,12 +129,7 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
         return Markup::default();
     };
     let rest = mean - gains.iter().map(|(_, gain)| gain.value).sum::<f64>();
-    let rises = |link: &&LinkSummary| link.slope.mean.is_some_and(|slope| slope.low > 0.0);
-    let untold: Vec<&str> = (arm.links.iter())
-        .filter(|link| link.gain.is_none())
-        .filter(rises)
-        .map(|link| link.name.as_str())
-        .collect();
+    let untold = without_gain(&arm.links);
     let part = |value: f64| {
         format!(
             "{}, {}",
@@ -149,7 +145,7 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
             }
             @if rest >= 0.0 {
                 ", and for everything else " (part(rest))
-                @if !untold.is_empty() { ", among it " (untold.join(", ")) ", whose gain is not known" }
+                @if !untold.is_empty() { ", perhaps for " (untold.join(", ")) ", whose gain is not known" }
                 "."
             }
             @else { ". They wait for these at the same time: together they are more than the mean." }

@@ -1,7 +1,7 @@
 //! Links whose slopes, gains and bends are known by construction.
 
 use super::*;
-use crate::record::LinkTurns;
+use crate::record::{Gain, LinkTurns};
 use indexmap::IndexMap;
 
 /// A load of an API with own work of 30 ms that asks a log (90 ms) and secrets (110 ms), in sequence, or the log in vain.
@@ -49,6 +49,7 @@ fn row(
         links: [("api -> log", 0.090), ("api -> secrets", 0.110)]
             .map(|(link, time)| (link.to_owned(), turns(time)))
             .into(),
+        undelayed_peers: Vec::new(),
     }
 }
 
@@ -143,7 +144,9 @@ fn a_slope_that_is_another_at_half_the_rate_claims_no_gain() {
     let critical = critical.unwrap();
     assert_eq!(critical.name, None, "the log may cost more");
     assert!(
-        critical.sentence.contains("callers wait for log, too"),
+        critical
+            .sentence
+            .contains("callers may wait for log, whose gain is not known"),
         "{}",
         critical.sentence
     );
@@ -159,8 +162,43 @@ fn a_slope_that_nothing_was_held_against_claims_no_gain() {
     let (links, critical) = summarise(&rows, 1);
     assert_eq!((links[0].saturated, links[0].gain), (None, None));
     assert!(links[1].gain.is_some());
-    let sentence = critical.unwrap().sentence;
-    assert!(sentence.contains("callers wait for log, too"), "{sentence}");
+    let reading = &links[0].reading;
+    assert!(reading.ends_with(NOT_HELD_AGAINST_HALF), "{reading}");
+    let critical = critical.unwrap();
+    assert_eq!(critical.name, None);
+    let expected = "callers may wait for log, whose gain is not known";
+    assert!(
+        critical.sentence.ends_with(expected),
+        "{}",
+        critical.sentence
+    );
+}
+
+/// Nobody waits for the one whose gain is known; that of the other is not.
+#[test]
+fn no_gain_of_one_link_is_none_of_another() {
+    let mut rows = rows(true);
+    for half in rows.iter_mut().filter(|row| is_half_of_log(row)) {
+        half.void_for = Statistic::ALL.to_vec();
+    }
+    let (mut links, _) = summarise(&rows, 1);
+    links[1].gain = Some(Gain {
+        value: 0.0,
+        low: -0.001,
+        high: 0.001,
+        share: Some(0.0),
+    });
+    let sentence = Rows(&rows).critical(&links).unwrap().sentence;
+    assert_eq!(
+        sentence,
+        "callers would gain nothing without secrets; callers may wait for log, whose gain is not known"
+    );
+    links[1].gain = None;
+    let sentence = Rows(&rows).critical(&links).unwrap().sentence;
+    assert_eq!(
+        sentence,
+        "which dependency is critical is not known; callers may wait for log, secrets, whose gain is not known"
+    );
 }
 
 /// A slope that may be 0 or that of a queue: it is measured at no other rate, and allows no gain.
@@ -174,8 +212,17 @@ fn a_slope_that_may_be_a_queue_claims_no_gain() {
             row.response_time.mean = row.response_time.mean.map(|mean| mean + off * delay);
         }
     }
-    let (links, _) = summarise(&rows, 1);
+    let (links, critical) = summarise(&rows, 1);
     assert_eq!((links[0].saturated, links[0].gain), (None, None));
+    let critical = critical.unwrap();
+    assert_eq!(critical.name, None, "the log may cost more");
+    assert!(
+        critical
+            .sentence
+            .ends_with("callers may wait for log, whose gain is not known"),
+        "{}",
+        critical.sentence
+    );
 }
 
 /// With all links delayed a second passes that no turn explains: the differences between such loads are no gains.
@@ -191,6 +238,37 @@ fn a_queue_under_all_delays_claims_no_gain() {
     assert!(critical.is_none());
     let said = notes(&rows);
     assert!(said[0].contains("the rest was queueing"), "{said:?}");
+}
+
+/// Two calls that overlap on one connection, one after the other, are one turn by its account: the slope tells that they are two.
+#[test]
+fn more_calls_than_turns_are_no_queue() {
+    let mut rows = rows(true);
+    for row in &mut rows {
+        let delay = row.delayed.get("api -> log").copied().unwrap_or(0.0);
+        row.response_time.mean = row.response_time.mean.map(|mean| mean + delay);
+    }
+    let (links, _) = summarise(&rows, 1);
+    assert!((links[0].slope.mean.unwrap().value - 2.0).abs() < 1e-9);
+    assert!(links.iter().all(|link| link.gain.is_some()));
+    assert_eq!(notes(&rows), Vec::<String>::new());
+}
+
+/// A caller that gives up on the log and asks again, once all links are delayed.
+#[test]
+fn retries_under_all_delays_are_not_called_a_queue() {
+    let mut rows = rows(true);
+    let is_gain = |row: &&mut DelayRow| matches!(row.purpose, DelayPurpose::Gain(_));
+    for row in rows.iter_mut().filter(is_gain) {
+        let delay = row.delayed["api -> log"];
+        row.response_time.mean = row.response_time.mean.map(|mean| mean + 2.0 * delay);
+        row.links.get_mut("api -> log").unwrap().per_exchange = 3.0;
+    }
+    let (links, critical) = summarise(&rows, 1);
+    assert!(links.iter().all(|link| link.gain.is_none()));
+    assert!(critical.is_none());
+    let said = notes(&rows);
+    assert!(said[0].ends_with("as by retries"), "{said:?}");
 }
 
 #[test]
@@ -264,7 +342,7 @@ fn a_gain_that_is_not_told_is_not_called_none() {
     let (_, critical) = summarise(&rows, 1);
     let critical = critical.unwrap();
     assert_eq!(critical.name, None);
-    let begins = "whether callers would gain anything without a dependency is not told";
+    let begins = "whether callers would gain anything without log or secrets is not told";
     assert!(
         critical.sentence.starts_with(begins),
         "{}",
