@@ -1,7 +1,7 @@
 //! One thing that must hold, and how it came out.
 
-use crate::bench::Error;
 use crate::witness::Seen;
+use plimsoll_testbed::Error;
 
 /// A bar of the table.
 #[derive(Debug, Clone)]
