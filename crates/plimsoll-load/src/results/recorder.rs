@@ -5,9 +5,11 @@
 
 mod dialled;
 mod second;
+mod series;
 
 pub(crate) use dialled::Dialled;
 pub(crate) use second::{Phases, SECOND, ShardSecond, Side, SideSecond, StepSecond};
+pub(crate) use series::Series;
 
 use crate::clock::Nanos;
 use crate::fragment::Stalls;

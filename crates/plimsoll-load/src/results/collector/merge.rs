@@ -2,8 +2,7 @@
 
 use super::Names;
 use crate::fragment::Fragment;
-use crate::results::recorder::{SideSecond, StepSecond};
-use plimsoll_base::histogram::TimeHistogram;
+use crate::results::recorder::{Series, SideSecond, StepSecond};
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::tally::{StepTally, Times};
 use plimsoll_base::time_kind::TimeKind;
@@ -34,11 +33,7 @@ pub(super) fn add(fragment: &mut Fragment, side: &SideSecond, names: &Names) {
     fragment.reconnected += side.reconnected;
     fragment.exhausted += side.exhausted;
     for kind in TimeKind::ALL {
-        add_times(
-            &mut fragment.iterations,
-            kind,
-            side.times[kind as usize].as_ref(),
-        );
+        add_times(&mut fragment.iterations, kind, &side.times[kind as usize]);
     }
     for ((into, step), checks) in fragment
         .steps
@@ -63,9 +58,9 @@ pub(super) fn add_lookout(fragment: &mut Fragment, side: &SideSecond) {
         .filter(|class| class.enters_response_time());
     for class in published {
         for step in &side.steps {
-            let service = step.classes[class as usize].service.as_ref();
-            if let Some(service) = service.filter(|service| !service.is_empty()) {
-                fragment.canary.get_or_insert_default().merge(service);
+            let service = &step.classes[class as usize].service;
+            if !service.is_empty() {
+                service.add_to(fragment.canary.get_or_insert_default());
             }
         }
     }
@@ -117,11 +112,11 @@ fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {
         }
         let series = into.classes.entry(class).or_default();
         series.count += recorded.count;
-        for (kind, histogram) in [
+        for (kind, times) in [
             (TimeKind::ResponseTime, &recorded.response),
             (TimeKind::ServiceTime, &recorded.service),
         ] {
-            add_times(&mut series.times, kind, histogram.as_ref());
+            add_times(&mut series.times, kind, times);
         }
         if let Some(parts) = recorded.in_parts.as_ref().filter(|parts| !parts.is_empty()) {
             series.in_parts.get_or_insert_default().merge(parts);
@@ -129,8 +124,8 @@ fn add_step(into: &mut StepTally, step: &StepSecond, checks: &[String]) {
     }
 }
 
-fn add_times(times: &mut Times, kind: TimeKind, histogram: Option<&TimeHistogram>) {
-    if let Some(histogram) = histogram.filter(|histogram| !histogram.is_empty()) {
-        times.entry(kind).or_default().merge(histogram);
+fn add_times(into: &mut Times, kind: TimeKind, series: &Series) {
+    if !series.is_empty() {
+        series.add_to(into.entry(kind).or_default());
     }
 }

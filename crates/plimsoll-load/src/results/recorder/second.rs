@@ -1,10 +1,8 @@
 //! One second of one shard, as it is filled, handed over and filled again.
-//!
-//! A histogram takes some 180 KB, so each is made when its series has its first sample, and kept.
 
+use super::series::Series;
 use crate::clock::Nanos;
 use crate::results::exchange::Exchanges;
-use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::tally::{CheckCount, GroupTally, InParts};
@@ -74,7 +72,7 @@ pub(crate) struct SideSecond {
     pub(crate) reconnected: u64,
     pub(crate) exhausted: u64,
     /// By [`TimeKind`].
-    pub(crate) times: [Option<TimeHistogram>; TimeKind::ALL.len()],
+    pub(crate) times: [Series; TimeKind::ALL.len()],
     pub(crate) steps: Vec<StepSecond>,
     /// By their place in the program; as many as had a pass.
     pub(crate) groups: Vec<Option<Box<GroupTally>>>,
@@ -101,8 +99,8 @@ pub(crate) struct StepSecond {
 #[derive(Debug, Default)]
 pub(crate) struct ClassSecond {
     pub(crate) count: u64,
-    pub(crate) response: Option<TimeHistogram>,
-    pub(crate) service: Option<TimeHistogram>,
+    pub(crate) response: Series,
+    pub(crate) service: Series,
     /// Of the answers that did not come at once.
     pub(crate) in_parts: Option<Box<InParts>>,
 }
@@ -127,13 +125,13 @@ impl ShardSecond {
         }
     }
 
-    /// Forgets everything and keeps the histograms' memory.
+    /// Forgets everything and keeps the memory of times.
     pub(crate) fn clear(&mut self) {
         self.exchanges.clear();
         for side in &mut self.sides {
             let mut steps = std::mem::take(&mut side.steps);
             let mut times = std::mem::take(&mut side.times);
-            times.iter_mut().flatten().for_each(clear);
+            times.iter_mut().for_each(Series::clear);
             let mut groups = std::mem::take(&mut side.groups);
             groups.iter_mut().flatten().for_each(|group| group.clear());
             for step in &mut steps {
@@ -142,8 +140,8 @@ impl ShardSecond {
                 let mut classes = std::mem::take(&mut step.classes);
                 for class in &mut classes {
                     class.count = 0;
-                    class.response.iter_mut().for_each(clear);
-                    class.service.iter_mut().for_each(clear);
+                    class.response.clear();
+                    class.service.clear();
                     let in_parts = class.in_parts.iter_mut();
                     in_parts
                         .filter(|parts| !parts.is_empty())
@@ -168,9 +166,7 @@ impl ShardSecond {
 impl SideSecond {
     /// Records a time of an iteration.
     pub(crate) fn time(&mut self, kind: TimeKind, time: Nanos) {
-        self.times[kind as usize]
-            .get_or_insert_default()
-            .record_nanos(time);
+        self.times[kind as usize].record_nanos(time);
     }
 }
 
@@ -185,9 +181,9 @@ impl ClassSecond {
     /// Counts one exchange and records its times.
     pub(crate) fn record(&mut self, response: Nanos, service: Option<Nanos>) {
         self.count += 1;
-        self.response.get_or_insert_default().record_nanos(response);
+        self.response.record_nanos(response);
         if let Some(service) = service {
-            self.service.get_or_insert_default().record_nanos(service);
+            self.service.record_nanos(service);
         }
     }
 
@@ -195,11 +191,5 @@ impl ClassSecond {
     pub(crate) fn record_parts(&mut self, first_byte: Nanos, service: Nanos) {
         let parts = self.in_parts.get_or_insert_default();
         parts.record_nanos(first_byte, service);
-    }
-}
-
-fn clear(histogram: &mut TimeHistogram) {
-    if !histogram.is_empty() {
-        histogram.clear();
     }
 }
