@@ -50,23 +50,22 @@ impl Collector {
             return Vec::new();
         }
         let length = fragment.covered_s;
-        let carried = self.carried_into(fragment);
-        let ended = |name: &str| {
-            let mut ended = self.completions(fragment);
-            carried.iter().for_each(|own| ended.merge(&own.completions));
-            ended.step(name)
-        };
+        let mut ended = self.completions(fragment);
+        if let Some(carried) = self.carried_into(fragment) {
+            ended.merge(&carried.completions);
+        }
         let named = fragment.steps.iter().zip(&self.steps);
         named
-            .map(|(step, name)| StepRow {
+            .map(|(step, name)| (step, name, ended.step(name)))
+            .map(|(step, name, ended)| StepRow {
                 t: self.start + fragment.start_s,
                 arm: self.data.name.clone(),
                 step: name.clone(),
                 block: self.block,
                 warmup: fragment.warmup,
                 exchanges_per_s: per_second(step.sent, length),
-                achieved_per_s: per_second(ended(name).answered, length),
-                good_per_s: per_second(ended(name).good, length),
+                achieved_per_s: per_second(ended.answered, length),
+                good_per_s: per_second(ended.good, length),
                 failed: step.failed(),
                 in_flight: step.in_flight,
                 response_time: SecondTimes::of(&step.histogram(TimeKind::ResponseTime)),
