@@ -1,6 +1,7 @@
 //! The load generators: how each is told to do the same, open or closed. They are the sides of their own comparison, and wrk and ours
 //! drive all servers.
 
+pub mod compare;
 mod h2load;
 mod hey;
 mod oha;

@@ -3,14 +3,12 @@
 use super::{Comparison, Findings, Round};
 use crate::Error;
 use crate::bench::Bench;
-use crate::client::{CONNECTIONS, ours};
+use crate::client::compare::{Compared, Summary};
 use crate::figures::rounds::counted;
 use crate::figures::row::{Bar, Limit, Quantity, Row};
 use crate::figures::statistics::{Rounds, in_both, rests_on_most};
-use crate::program::Program;
 use crate::server::{Kind, Server};
-use serde_json::{Map, Value, json};
-use std::time::Duration;
+use serde_json::Value;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "added",
@@ -42,8 +40,6 @@ const NO_MORE: Bar = Bar::at_most(1.0);
 const SPARE: usize = 1;
 /// A figure rests on so many blocks at least, of any number that was planned: what `plimsoll` demands of a comparison (criterion 13).
 const FEWEST: usize = 3;
-/// How long a run may take beyond its load.
-const OVERHEAD: Duration = Duration::from_secs(120);
 
 /// The verdict of a row of which too few blocks stand.
 const TOO_FEW: &str = "invalid: too few blocks";
@@ -115,42 +111,23 @@ fn compare(
     bench: &Bench,
     upstream: &Server,
     running: &[(&str, Kind, Server)],
-) -> Result<Value, Error> {
+) -> Result<Summary, Error> {
     let proxies = running.iter().map(|(arm, _, server)| (*arm, server));
-    let mut components = Map::new();
-    let mut arms = Map::new();
-    for (arm, server) in std::iter::once((DIRECT, upstream)).chain(proxies) {
-        let url = format!("http://{}", server.address);
-        // A component and an arm may have the same name.
-        components.insert(arm.into(), json!({ "external": url, "probe": "none" }));
-        arms.insert(arm.into(), json!({ "target": arm }));
-    }
-    let load = (bench.lead(), bench.measured_time());
-    let experiment = json!({
-        "version": 1,
-        "name": "bench",
-        "components": components,
-        "scenario": [ours::step()],
-        "load": {
-            "rate": format!("{RATE}/s"),
-            "connections": CONNECTIONS,
-            "warmup": format!("{}ms", load.0.as_millis()),
-            "duration": format!("{}ms", load.1.as_millis()),
-        },
-        "arms": arms,
-        "method": { "compare": { "baseline": DIRECT, "blocks": blocks(bench) } },
-    });
-    let directory = bench.directory()?;
-    let command = ours::run(bench, &experiment, directory.path())?;
-    let mut client = Program::client(bench, &command, directory.path())?;
-    let trials = u32::try_from(blocks(bench) * (running.len() + 1)).unwrap_or(u32::MAX);
-    client.wait((load.0 + load.1) * trials * 2 + OVERHEAD)?;
-    ours::summary(directory.path()).map_err(|_| Error::Measured(client.last_words()))
+    let servers: Vec<(&str, &Server)> =
+        std::iter::once((DIRECT, upstream)).chain(proxies).collect();
+    let compared = Compared {
+        servers: &servers,
+        rate: RATE,
+        blocks: blocks(bench),
+        warmup: bench.lead(),
+        measured: bench.measured_time(),
+    };
+    compared.run(bench)
 }
 
 /// The rows of one percentile: what each proxy adds to none, and ours beside each peer.
 fn percentile(
-    summary: &Value,
+    summary: &Summary,
     running: &[(&str, Kind, Server)],
     name: &'static str,
     aim: &str,
@@ -193,18 +170,13 @@ fn is_enough(sides: [&Rounds; 2]) -> bool {
 
 /// A percentile of an arm's response time in microseconds, by block; `None` where the block is void for it, since the generator was
 /// disturbed, or something failed: who refuses at once has the shortest response time.
-fn by_block(summary: &Value, arm: &str, percentile: &str) -> Rounds {
+fn by_block(summary: &Summary, arm: &str, percentile: &str) -> Rounds {
     let figure = |block: &Value| {
         let seconds = block["response_time"][percentile].as_f64();
         let stands = !has_failures(block) && !is_void(block, percentile);
         seconds.filter(|_| stands).map(|seconds| seconds * 1e6)
     };
-    blocks_of(summary, arm).map(figure).collect()
-}
-
-fn blocks_of<'a>(summary: &'a Value, arm: &str) -> impl Iterator<Item = &'a Value> {
-    let blocks = summary.pointer(&format!("/arms/{arm}/by_block"));
-    blocks.and_then(Value::as_array).into_iter().flatten()
+    summary.blocks(arm).map(figure).collect()
 }
 
 fn has_failures(block: &Value) -> bool {
@@ -217,10 +189,10 @@ fn is_void(block: &Value, percentile: &str) -> bool {
 }
 
 /// How many figures were left out, and why.
-fn notes(summary: &Value, running: &[(&str, Kind, Server)]) -> Vec<String> {
+fn notes(summary: &Summary, running: &[(&str, Kind, Server)]) -> Vec<String> {
     let arms = || std::iter::once(DIRECT).chain(running.iter().map(|(arm, _, _)| *arm));
     let count = |arm, left_out: &dyn Fn(&Value) -> bool| {
-        let blocks = blocks_of(summary, arm);
+        let blocks = summary.blocks(arm);
         blocks.filter(|block| left_out(block)).count()
     };
     let left_out = |left_out: &dyn Fn(&Value) -> bool| {
@@ -239,6 +211,7 @@ fn notes(summary: &Value, running: &[(&str, Kind, Server)]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_figure_rests_on_two_thirds_of_the_blocks_of_both() {
@@ -272,7 +245,7 @@ mod tests {
             block(json!(0.001), &["p50", "p99"], 0),
             block(json!(0.001), &[], 1),
         ];
-        let summary = json!({ "arms": { "direct": { "by_block": blocks } } });
+        let summary = json!({ "arms": { "direct": { "by_block": blocks } } }).into();
         assert_eq!(
             by_block(&summary, DIRECT, "p50"),
             [Some(1_000.0), None, None, None]

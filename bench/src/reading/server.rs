@@ -4,6 +4,7 @@
 
 use crate::Error;
 use crate::bench::{Bench, Reading};
+use crate::client::compare::Compared;
 use crate::client::wrk::{self, Load, Said, Visit};
 use crate::client::{self, CONNECTIONS, Job, Work, ours};
 use crate::placement::Cpus;
@@ -107,13 +108,16 @@ pub fn read(
     })
 }
 
-/// How many turns each of several servers has, as fast as it can and then at the common rate.
+/// How many turns each of several servers has as fast as it can.
 const TURNS: usize = 8;
+/// How many it has at the common rate.
+const BLOCKS: usize = 8;
 
 /// A server among several that run together, and how it is driven as fast as it can.
 pub type Part = (Kind, Load);
 
-/// Takes one of each of several proxies that run together and are driven by turns. What a proxy uses while the others have theirs counts.
+/// Takes one of each of several proxies that run together and are driven by turns. As fast as they can, what a proxy uses while the others
+/// have theirs counts; at the common rate its measured time alone does.
 pub fn read_together<const N: usize>(
     bench: &Bench,
     kinds: [Kind; N],
@@ -125,7 +129,7 @@ pub fn read_together<const N: usize>(
     let servers = start(bench, &parts, cpus, Some(&upstream))?;
     let watch = bench.watch();
     let saturated = saturate_by_turns(bench, &servers, parts)?;
-    let common: [Common; N] = at_rate_by_turns(bench, &servers, rate)?;
+    let common: [Common; N] = compare_at_rate(bench, &servers, rate)?;
     let figures = std::array::from_fn(|index| ServerReading {
         saturated: saturated[index],
         common: common[index],
@@ -156,7 +160,7 @@ pub fn read_on_both<const N: usize>(
     let parts = kinds.map(|kind| (kind, Visit::Constant.into()));
     let servers = start(bench, &parts, Cpus::Both(bench.placement), upstream)?;
     let watch = bench.watch();
-    let figures = at_rate_by_turns(bench, &servers, rate)?;
+    let figures = compare_at_rate(bench, &servers, rate)?;
     Ok(watch.ends(figures))
 }
 
@@ -180,20 +184,27 @@ fn saturate_by_turns<const N: usize>(
     }))
 }
 
-fn at_rate_by_turns<const N: usize>(
+/// Has them compared at a rate.
+fn compare_at_rate<const N: usize>(
     bench: &Bench,
     servers: &[Server],
     rate: u32,
 ) -> Result<[Common; N], Error> {
-    let before = used(servers);
-    let sent = by_turns(bench, servers, TURNS, |_, server| {
-        drive(bench, server, rate, TURN)
-    })?;
-    let after = used(servers);
-    Ok(std::array::from_fn(|index| {
-        let sent = sent[index].iter().copied().sum();
-        Common::of(sent, after[index].saturating_sub(before[index]))
-    }))
+    let arms: [String; N] = std::array::from_fn(|index| format!("side-{index}"));
+    let servers: Vec<(&str, &Server)> = arms.iter().map(|arm| &**arm).zip(servers).collect();
+    let compared = Compared {
+        servers: &servers,
+        rate,
+        blocks: if bench.lengths.short { 2 } else { BLOCKS },
+        warmup: TURN / 4,
+        measured: TURN,
+    };
+    let summary = compared.run(bench)?;
+    let mut common = [Common::NotKept; N];
+    for (common, arm) in common.iter_mut().zip(&arms) {
+        *common = summary.cost_us(arm)?.map_or(Common::NotKept, Common::Cost);
+    }
+    Ok(common)
 }
 
 /// Starts these on some processors and warms them up, one after the other.
