@@ -1,9 +1,9 @@
 //! The bench on which a check works: the executable that is measured, the length of the form, the witness, a scratch directory,
 //! and how an experiment is run the way a user would.
 
+mod repetition;
 pub mod trials;
 
-use crate::bar::Bar;
 use crate::child::Child;
 use crate::runner::Run;
 use crate::witness::{Seen, Witness};
@@ -20,12 +20,10 @@ use std::time::Duration;
 use plimsoll_testbed::messages::Messages;
 
 pub use plimsoll_testbed::Error;
+pub use repetition::Repetition;
 
 /// How long a run may take beyond its load.
 const OVERHEAD: Duration = Duration::from_secs(120);
-
-/// A larger share of a repetition's time given away by the hypervisor leaves nothing to judge.
-const STOLEN: f64 = 0.1;
 
 /// How long checks take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,16 +49,6 @@ pub struct Bench {
     form: Form,
     scratch: tempfile::TempDir,
     runs: Cell<u32>,
-}
-
-/// One of several.
-pub struct Repetition<T> {
-    /// The findings, or why there are none.
-    pub found: Result<T, String>,
-    /// The findings in a few words.
-    pub words: String,
-    /// The witness's report on this one.
-    pub seen: Seen,
 }
 
 /// A run that is under way.
@@ -116,74 +104,6 @@ impl Bench {
     /// Whether the row of this name is wanted.
     pub fn wants(&self, row: &str) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|part| row.contains(part.as_str()))
-    }
-
-    /// Does something `times` times, with a line for the terminal after each. `describe`: what came of one, in a few words.
-    pub fn repeat<T>(
-        &self,
-        name: &str,
-        times: usize,
-        once: impl FnMut() -> Result<T, Error>,
-        describe: impl Fn(&T) -> String,
-    ) -> Result<Vec<Repetition<T>>, Error> {
-        let (done, _) = self.repetitions((name, times, 0), once, describe)?;
-        Ok(done)
-    }
-
-    /// Does something `times` times, and again whatever came out of one of whose time the hypervisor gave away more than [`STOLEN`], for the
-    /// instrument claims nothing then and is right: at most a quarter as often. With a row that says how often.
-    pub fn repeat_undisturbed<T>(
-        &self,
-        name: &str,
-        times: usize,
-        once: impl FnMut() -> Result<T, Error>,
-        describe: impl Fn(&T) -> String,
-    ) -> Result<(Vec<Repetition<T>>, Bar), Error> {
-        let spare = times.div_ceil(4);
-        let (done, again) = self.repetitions((name, times, spare), once, describe)?;
-        let row = Bar::shown(
-            format!("{name}: repetitions made again"),
-            format!("steal above {:.0} %, at most {spare}", 100.0 * STOLEN),
-            again.to_string(),
-        );
-        Ok((done, row))
-    }
-
-    /// Repetitions, and how many further ones were set aside, of so many at most.
-    fn repetitions<T>(
-        &self,
-        (name, times, spare): (&str, usize, usize),
-        mut once: impl FnMut() -> Result<T, Error>,
-        describe: impl Fn(&T) -> String,
-    ) -> Result<(Vec<Repetition<T>>, usize), Error> {
-        let mut done: Vec<Repetition<T>> = Vec::with_capacity(times);
-        let mut again = 0;
-        for number in 1..=times {
-            let (result, seen) = loop {
-                let (result, seen) = self.witnessed(&mut once);
-                let is_over = matches!(result, Err(Error::Interrupted));
-                if is_over || again == spare || seen.steal_share <= STOLEN {
-                    break (result, seen);
-                }
-                again += 1;
-                self.progress(&format!(
-                    "{name} {number}/{times}: set aside{}",
-                    seen.aside()
-                ));
-            };
-            // What fails at once will not work later either; what worked before was disturbed.
-            let found = match result {
-                Ok(found) => Ok(found),
-                Err(error) if done.is_empty() || matches!(error, Error::Interrupted) => {
-                    return Err(error);
-                }
-                Err(error) => Err(error.to_string()),
-            };
-            let words = found.as_ref().map_or_else(Clone::clone, &describe);
-            self.progress(&format!("{name} {number}/{times}: {words}{}", seen.aside()));
-            done.push(Repetition { found, words, seen });
-        }
-        Ok((done, again))
     }
 
     /// Does something, and says what the witness saw meanwhile.
