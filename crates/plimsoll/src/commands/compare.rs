@@ -10,7 +10,7 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-/// Hold recorded runs against the first of them: what each adds to its response times, with intervals over blocks.
+/// Compare recorded runs with the first one: what each adds to its response times, with intervals over blocks.
 ///
 /// A run of several arms is written `RUN:ARM`; one run by `method: compare` alone stands for all of its arms beside its baseline.
 /// Arms of one such run are compared block by block, others as samples that share nothing. Exit code 6: undecided.
@@ -22,7 +22,7 @@ pub struct Args {
     /// Say instead how many blocks find a difference of this size, such as `--effect 0.5ms`, by the spread of these runs.
     #[arg(long, value_name = "TIME", value_parser = effect)]
     effect: Option<Duration>,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

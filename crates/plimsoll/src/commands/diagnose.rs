@@ -8,12 +8,12 @@ use plimsoll_report::diagnosis::{Diagnosis, Figures, diagnose, text};
 use std::path::PathBuf;
 
 /// Say what published figures of a load test prove, by arithmetic: what limited it, what did not, and what is not known. Nothing is
-/// sent. The file's format is told by `plimsoll schema figures`.
+/// sent. `plimsoll schema figures` describes the file.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file of figures.
     file: PathBuf,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -15,10 +15,10 @@ pub use state::stored;
 /// Say what this host allows: processors, clock, timer, limits, permissions, and the generator's own ceiling.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes about half a minute, or up to a minute and a half where tries contradict each other.
+    /// Measure the generator's ceiling first, against a mock that answers at once, and store it for later runs; takes about half a minute, or up to a minute and a half if tries contradict each other.
     #[arg(long)]
     calibrate: bool,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

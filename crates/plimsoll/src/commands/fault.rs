@@ -32,10 +32,10 @@ pub struct Args {
     /// Seed of toxicity, jitter, slices and flipped bits [default: drawn and printed]
     #[arg(long, allow_negative_numbers = true)]
     seed: Option<i64>,
-    /// Have `/metrics` with the bytes of each proxy.
+    /// Serve `/metrics` with the byte counts of each proxy.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
     proxy_metrics: bool,
-    /// Have `/metrics`; there is no runtime of Go here whose metrics it could have.
+    /// Serve `/metrics`; it has no metrics of Go's runtime, which does not exist here.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
     runtime_metrics: bool,
     /// Print the version and end.
@@ -44,10 +44,10 @@ pub struct Args {
     /// Let anybody who reaches the API's address use it, also off loopback and by any name.
     #[arg(long)]
     admin_open: bool,
-    /// Address on which programs that are given HTTPS_PROXY or HTTP_PROXY may ask for servers by name.
+    /// Address of the CONNECT proxy, for programs that follow HTTPS_PROXY or HTTP_PROXY.
     #[arg(long, value_name = "HOST:PORT")]
     connect_proxy: Option<SocketAddr>,
-    /// Server that may be asked for so, beside those of proxies that listen at `connect`. May be given several times.
+    /// Server that clients may CONNECT to, besides those of proxies that listen at `connect`; repeatable.
     #[arg(long, value_name = "HOST[:PORT]", requires = "connect_proxy")]
     allow: Vec<String>,
     /// How long connecting to a server may take.

@@ -37,23 +37,22 @@ pub struct Args {
     /// Answer as HTTP wants it where Tyk's own answers leave something out: 502, `WWW-Authenticate`, `Retry-After`.
     #[arg(long, requires = "tyk")]
     strict_http: bool,
-    /// Directory in which records of requests wait while Redis is away; without it they wait in memory.
+    /// Directory in which records of requests wait while Redis is unreachable; without it they wait in memory.
     #[arg(long, value_name = "DIR", requires = "tyk")]
     spool: Option<PathBuf>,
-    /// Serve `/metrics`, `/healthz`, `/ready` and `/reload` here, on loopback: what `admin` is in `gateway.yaml`.
+    /// Serve `/metrics`, `/healthz`, `/ready` and `/reload` here, on loopback, like `admin` in `gateway.yaml`.
     #[arg(long, value_name = "ADDRESS", requires = "tyk")]
     admin: Option<SocketAddr>,
     /// Write a line of JSON for each request to an API: to this file, or to `stdout`.
     #[arg(long, value_name = "FILE", requires = "tyk")]
     access_log: Option<PathBuf>,
-    /// Leave values of fields and parameters that are called so, or have this for a word, out of records: what `analytics.redact` is in
-    /// `gateway.yaml`. May be repeated.
+    /// Redact values of fields and parameters with this name, or with this word in their name, in records, like `analytics.redact` in `gateway.yaml`; repeatable.
     #[arg(long, value_name = "NAME")]
     redact: Vec<String>,
-    /// Set a limit by the name that it has in `gateway.yaml`, such as `connections_per_address=100` or `max_pending=256`. May be repeated.
+    /// Set a limit by its name in `gateway.yaml`, such as `connections_per_address=100` or `max_pending=256`; repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     limit: Vec<Limit>,
-    /// Keys that are there from the start, as JSON: `{"<key>": { … }}`, a session for each, as `POST /tyk/keys/{id}` takes it.
+    /// Initial keys as JSON, `{"<key>": { … }}`: a session for each, as `POST /tyk/keys/{id}` takes it.
     #[arg(long, value_name = "KEYS.JSON", requires = "tyk")]
     keys: Option<PathBuf>,
     /// Port of the first listener, in place of the configured one.

@@ -4,7 +4,7 @@ use crate::exit::{Ending, Failure};
 use crate::out;
 use std::path::PathBuf;
 
-/// Undo what is left of the faults of a run that could not do so itself. Doing it twice does no harm.
+/// Undo faults that an interrupted run left behind. Running it twice does no harm.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run's directory.

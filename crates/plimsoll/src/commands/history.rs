@@ -24,7 +24,7 @@ pub struct Args {
     /// The figure: a path below `arms.<arm>` of `summary.json`.
     #[arg(long, default_value = "response_time.p99", value_parser = metric)]
     metric: Metric,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -34,7 +34,7 @@ pub struct Args {
     /// Arrivals per second, `500` or `90/min`; without it every connection sends as fast as it is answered.
     #[arg(short, long)]
     rate: Option<String>,
-    /// So many requests, all of them measured; with --rate so many arrivals.
+    /// Number of requests, all of them measured; with --rate, of arrivals.
     #[arg(short, long, conflicts_with_all = ["duration", "warmup", "poisson"])]
     number: Option<u64>,
     /// Connections; with --rate also `auto`, which is as many as without this flag.
@@ -58,7 +58,7 @@ pub struct Args {
     /// A command copied from a browser (`copy as cURL`), in quotes: its URL, method, headers and body.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
     curl: Option<String>,
-    /// Longest time for one exchange [default: 10s, or the command's of --curl]
+    /// Timeout of one exchange [default: 10s, or the command's of --curl]
     #[arg(long)]
     timeout: Option<String>,
     /// Threads of the generator [default: 1]

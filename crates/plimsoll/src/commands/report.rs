@@ -14,10 +14,10 @@ use std::path::PathBuf;
 pub struct Args {
     /// The run's directory.
     run: PathBuf,
-    /// In which form.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Sort response times into other ranges than the experiment says, such as `--ranges 800ms,1200ms`.
+    /// Count response times in these ranges instead of the experiment's, such as `--ranges 800ms,1200ms`.
     #[arg(long, value_name = "TIMES", value_parser = ranges)]
     ranges: Option<Ranges>,
 }

@@ -11,7 +11,7 @@ use plimsoll_files::{Limit, read_text};
 use plimsoll_gateway::TykFile;
 use std::path::{Path, PathBuf};
 
-/// Judge input without executing it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
+/// Check input without running it: an experiment (file, or directory with `experiment.yaml`), a gateway's configuration, Tyk's
 /// `tyk.conf`, one of its API definitions or its policies, or a directory of stub mappings (with `mappings/` in it).
 #[derive(Debug, clap::Args)]
 pub struct Args {

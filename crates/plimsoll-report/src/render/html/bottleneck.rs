@@ -23,7 +23,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     super::section(
         "What gives way first",
-        "Causes with the figures that show them, the strongest first. Where none is shown, nobody knows: it is not guessed.",
+        "Causes with the figures that show them, the strongest first. Where none is shown, the cause is unknown: it is not guessed.",
         content,
     )
 }
