@@ -25,8 +25,7 @@ use crate::statistics::{CONFIDENCE, MARGIN_SHARE, method_for};
 use crate::{validity, verdict};
 use blocks::Blocks;
 use indexmap::IndexMap;
-pub use links::with_slope;
-pub(crate) use links::without_gain;
+pub use links::may_be_waited_for;
 pub use reading::{FailuresAreJudged, read};
 use std::collections::BTreeMap;
 
@@ -172,9 +171,11 @@ fn by_method(
         }
         Method::Sensitivity(delayed) => {
             let own = delayed.get(&arm.name).map_or(&[][..], Vec::as_slice);
-            (summary.links, summary.critical_link) = links::summarise(own, facts.seed);
-            summary.undelayed_peers = links::undelayed_peers(own);
-            summary.notes.extend(links::notes(own));
+            let found = links::summarise(own, facts.seed);
+            summary.links = found.links;
+            summary.critical_link = found.critical;
+            summary.undelayed_peers = found.undelayed_peers;
+            summary.notes.extend(found.notes);
         }
         Method::Availability(found) => {
             // Faults were on: the criteria held for each trial by itself, and void ones were made again.

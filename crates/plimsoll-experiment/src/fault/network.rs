@@ -193,7 +193,7 @@ fn packets(
         );
     }
     if from.is_empty() || to.is_empty() {
-        loader.refuse(at, "has nobody on one side: name fewer hosts on the other");
+        loader.refuse(at, "leaves one side empty: name fewer hosts on the other");
     }
     Some(FaultKind::Packets(Packets {
         from,
@@ -273,7 +273,7 @@ fn lie(
     let is_known = hosts.contains(&name) || network.moving.contains_key(&name) || name == CLIENT;
     if name == host {
         let message = format!(
-            "is the host itself, which asks nobody for its own name: name another than `{host}`"
+            "is the host itself, which never looks up its own name: name another than `{host}`"
         );
         loader.refuse(at.key("name"), message);
     } else if !is_known && answer == Answer::Nxdomain {

@@ -146,7 +146,7 @@ fn check(loader: &mut Loader<'_>, points: &[Point], at: &Pointer, written: bool)
     }
     for (index, point) in points.iter().enumerate() {
         if *point == Point::Users(0) {
-            loader.refuse(at.index(index), "is nobody: write at least 1");
+            loader.refuse(at.index(index), "must be at least 1");
         }
     }
 }

@@ -144,7 +144,10 @@ fn moving_addresses<'w>(
             loader.refuse_key(&at, format!("is beyond the {MOST} that there can be"));
         }
         if members.is_empty() {
-            loader.refuse(&at, "nobody can take it: write for instance `[lb-a, lb-b]`");
+            loader.refuse(
+                &at,
+                "no host can take it: write for instance `[lb-a, lb-b]`",
+            );
         }
         for (index, member) in members.iter().enumerate() {
             if !hosts.contains(member) {

@@ -81,7 +81,7 @@ pub(crate) fn prepare(loader: &mut Loader<'_>, method: &Method, arms: &mut [Arm]
             arm.too_few_connections(needed.into())
         {
             let message = format!(
-                "{name}: {most} connections, and an outage takes {needed}, as many as arrive while the first are waited for: write `{write}`, or leave it out"
+                "{name}: {most} connections, and an outage takes {needed}, as many as arrive while the first are waited for: write `{write}`, or leave out `connections` and `when_busy`"
             );
             loader.refuse(at, message);
         }
@@ -187,7 +187,7 @@ fn refuse_times(
         let at = Pointer::root().key("faults").key(&fault.name).key("for");
         if fault.lasts.as_secs_f64() * rate < FEWEST_IN_FAULT {
             let message = format!(
-                "is shorter than two arrivals of {rate}/s, so nobody need notice it: write a longer time, or a higher rate"
+                "is shorter than two arrivals of {rate}/s, so callers may not notice it: write a longer time, or a higher rate"
             );
             loader.refuse(&at, message);
         }

@@ -237,7 +237,7 @@ fn numbers_that_mean_nothing_are_refused() {
     check(
         rate,
         &one("{ fault: crash, servers: 0 }"),
-        "nobody who may have it",
+        "must be at least 1",
     );
     check(
         rate,
@@ -247,7 +247,7 @@ fn numbers_that_mean_nothing_are_refused() {
     check(
         rate,
         &one("{ fault: crash, leader: { command: [w] } }"),
-        "nobody asks",
+        "is never asked",
     );
     check(
         rate,

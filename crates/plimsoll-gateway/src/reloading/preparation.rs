@@ -100,7 +100,7 @@ pub(crate) fn tell_of_insecure(config: &GatewayConfig, log: &Log) {
     for upstream in &config.upstreams {
         if upstream.tls.as_ref().is_some_and(insecure) {
             log(&format!(
-                "upstream `{}` is `insecure`: nobody verifies that its endpoints are who they should be",
+                "upstream `{}` is `insecure`: the certificates of its endpoints are not verified",
                 upstream.name
             ));
         }

@@ -55,7 +55,7 @@ impl Usual {
         }
         match effect {
             Effect::Delay { delay, .. } if round_trip > (*delay).max(SHORT) => Err(format!(
-                "bytes come back in {} ms as it is, in which a delay of {} ms does not show",
+                "bytes come back in {} ms without the fault, so a delay of {} ms does not show",
                 ms(round_trip),
                 ms(*delay)
             )),
@@ -63,7 +63,9 @@ impl Usual {
                 let (said, rate) = rate(way, *limit).await?;
                 match rate > allowed(*limit) {
                     true => Ok(Self { round_trip }),
-                    false => Err(format!("{said} as it is, in which a limit does not show")),
+                    false => Err(format!(
+                        "{said} without the fault, so a limit does not show"
+                    )),
                 }
             }
             _ => Ok(Self { round_trip }),

@@ -105,7 +105,9 @@ impl Course {
     /// Its row; none of a fault that a stop came before.
     pub(super) fn over(self, scene: &Scene, was_stopped: bool) -> Option<FaultRow> {
         let never = match self.phase {
-            Phase::Aiming => "it was never injected: until the end nobody said who leads",
+            Phase::Aiming => {
+                "it was never injected: no member was reported as leader until the end"
+            }
             _ => "it was never injected: until the end its target was broken by another",
         };
         let row = match self.row {

@@ -76,7 +76,7 @@ pub fn attribute(case: &Case) -> Bottleneck {
         None => Bottleneck {
             conclusion: BottleneckConclusion::Unknown,
             statement: format!(
-                "{}, and what was looked at does not say what: see what was ruled out, and what nobody looked at.",
+                "{}, and the observations do not say what: see what was ruled out, and what was not observed.",
                 gave_way_at(case)
             ),
             causes,

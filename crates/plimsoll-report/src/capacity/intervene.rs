@@ -113,7 +113,7 @@ impl Plan {
             (Some(lower), Some(upper)) => words((lower, upper)),
             (Some(lower), None) => format!("{}/s or more", format_rate(lower)),
             (None, Some(upper)) => format!("less than {}/s", format_rate(upper)),
-            (None, None) => "what nobody knows".to_owned(),
+            (None, None) => "something unknown".to_owned(),
         };
         let verdict = match moved {
             Moved::AsPredicted => "confirmed",

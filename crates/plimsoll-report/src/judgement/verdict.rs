@@ -469,11 +469,11 @@ fn dropped_arrivals(summary: &Summary) -> Vec<String> {
     told.collect()
 }
 
-/// Notes on connections that nobody looked at where links were delayed.
+/// Notes on connections beside the links that were delayed.
 fn undelayed_peers(summary: &Summary) -> Vec<String> {
     let of_arm = |(name, arm): (&String, &ArmSummary)| -> Vec<String> {
         let told = arm.undelayed_peers.iter().map(|UndelayedPeer { component, peer }| {
-            format!("note: {name}: {component} is connected with {peer}, where no delayed link leads: nobody looked at what that costs")
+            format!("note: {name}: {component} talks to {peer} over no delayed link: what that costs was not measured")
         });
         told.collect()
     };

@@ -5,8 +5,6 @@ mod gain;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use critical::without_gain;
-
 use crate::record::{
     Bend, Bounds, CriticalLink, DelayFigures, DelayPurpose, DelayRow, LinkShape, LinkSummary,
     Slopes, Statistic, TimeStatistics, UndelayedPeer,
@@ -17,67 +15,47 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Exchanges of a load from which on its p99 has an upper 95 % bound.
 const ENOUGH_FOR_P99: u64 = 299;
 
-/// Where a slope is that of calls or of a queue, for all that was measured.
-const NOT_HELD_AGAINST_HALF: &str =
-    "its gain is not known, for no valid load at half the rate says whether this is queueing";
-
 /// Loads of one arm.
 struct Rows<'a>(&'a [DelayRow]);
 
-/// Links of an arm, in the order of their names, and which of them is critical; none without rows.
-pub(super) fn summarise(rows: &[DelayRow], seed: u64) -> (Vec<LinkSummary>, Option<CriticalLink>) {
+/// Findings on the links of an arm.
+#[derive(Debug, Default)]
+pub(super) struct Dependencies {
+    /// In the order of their names; none without rows.
+    pub links: Vec<LinkSummary>,
+    /// The one that is critical, or why none is named.
+    pub critical: Option<CriticalLink>,
+    /// Whom components were connected with where no delayed link leads, each once.
+    pub undelayed_peers: Vec<UndelayedPeer>,
+    /// Sentences on loads whose figures are not of good answers alone.
+    pub notes: Vec<String>,
+}
+
+/// The links of an arm by its loads under delays.
+pub(super) fn summarise(rows: &[DelayRow], seed: u64) -> Dependencies {
     let rows = Rows(rows);
     let links = rows.links();
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
     for link in &links {
         *names.entry(callee(link)).or_default() += 1;
     }
-    let is_explained = rows.why_no_gain().is_none();
+    let doubt = rows.doubt();
     let found = links.iter().map(|link| {
         let name = match names[callee(link)] {
             1 => callee(link),
             _ => link,
         };
-        let found = rows.link(name, link, seed);
-        match is_explained {
-            true => found,
-            false => LinkSummary {
-                gain: None,
-                ..found
-            },
-        }
+        rows.link((name, link), doubt.as_deref(), seed)
     });
     let found: Vec<LinkSummary> = found.collect();
-    let critical = rows.critical(&found);
-    (found, critical)
-}
-
-/// Whom components were connected with where no delayed link leads, each once.
-pub(super) fn undelayed_peers(rows: &[DelayRow]) -> Vec<UndelayedPeer> {
-    let peers = rows.iter().flat_map(|row| &row.undelayed_peers);
-    let distinct: BTreeSet<&UndelayedPeer> = peers.collect();
-    distinct.into_iter().cloned().collect()
-}
-
-/// Sentences on loads whose figures are not of good answers alone.
-pub(super) fn notes(rows: &[DelayRow]) -> Vec<String> {
-    let failed = rows.iter().filter(|row| row.failed > 0).count();
-    let mut notes = Vec::new();
-    if failed > 0 {
-        notes.push(format!(
-            "exchanges failed in {failed} of {} loads: slopes and gains rest on answers that came",
-            rows.len()
-        ));
+    let peers = rows.0.iter().flat_map(|row| &row.undelayed_peers);
+    let peers: BTreeSet<&UndelayedPeer> = peers.collect();
+    Dependencies {
+        critical: rows.critical(&found, doubt),
+        links: found,
+        undelayed_peers: peers.into_iter().cloned().collect(),
+        notes: rows.notes(),
     }
-    let void = rows.iter().filter(|row| !row.void_for.is_empty()).count();
-    if void > 0 {
-        notes.push(format!(
-            "{void} of {} loads are left out where criteria of validity reach their figures",
-            rows.len()
-        ));
-    }
-    notes.extend(Rows(rows).why_no_gain());
-    notes
 }
 
 impl DelayRow {
@@ -158,34 +136,27 @@ impl Rows<'_> {
         whole.filter(|levels| levels.len() > 1).collect()
     }
 
-    fn link(&self, name: &str, link: &str, seed: u64) -> LinkSummary {
-        let means = self.means_by_delay(link);
-        let mean = slope(&means);
-        let median = self.levels(of_slope, link, |row| row.figure(Statistic::P50));
-        let median = slope(&median);
+    /// A link by its name. `doubt`: why no difference between loads with all links delayed is a gain, if there is a reason.
+    fn link(&self, (name, link): (&str, &str), doubt: Option<&str>, seed: u64) -> LinkSummary {
+        let slopes = self.slopes(link, None);
         let is_saturated = self.is_saturated(link);
-        let shape = shape(&means, seed);
+        let shape = shape(&self.means_by_delay(link), seed);
         let turns = self.turns(link);
         let per_exchange = turns.map(|(per_exchange, _)| per_exchange);
-        let reading = match (&mean, &median, per_exchange) {
-            (Some(_), _, _) if is_saturated == Some(true) => {
-                "includes queueing: at half the rate a delay costs something else".to_owned()
+        let reading = match (self.reading(link), per_exchange) {
+            _ if is_saturated == Some(true) => {
+                "includes queueing: at half the rate a delay costs something else"
             }
-            (_, _, Some(0.0)) => "nothing passed on it".to_owned(),
-            (Some(mean), Some(median), Some(turns)) => {
-                let reading = Reading::of(mean, median, turns).sentence();
-                match is_saturated.is_none() && mean.low > 0.0 {
-                    true => format!("{reading}; {NOT_HELD_AGAINST_HALF}"),
-                    false => reading.to_owned(),
-                }
-            }
-            _ => "too few rounds to tell".to_owned(),
+            (_, Some(0.0)) => "nothing passed on it",
+            (Some(reading), _) => reading.sentence(),
+            (None, _) => "too few rounds to tell",
         };
-        let gain = self.gain(link).filter(|_| !self.may_queue(link));
+        let gain = self.gain(link);
+        let why_no_gain = self.why_no_gain(link, gain.is_some(), doubt);
         LinkSummary {
             name: name.to_owned(),
             link: link.to_owned(),
-            slope: self.slopes(link, None),
+            slope: slopes,
             by_step: self
                 .steps()
                 .into_iter()
@@ -208,8 +179,9 @@ impl Rows<'_> {
                 Shape::Straight | Shape::Flattens | Shape::Unclear => None,
             },
             saturated: is_saturated,
-            gain,
-            reading,
+            gain: gain.filter(|_| why_no_gain.is_none() && doubt.is_none()),
+            why_no_gain,
+            reading: reading.to_owned(),
             delays: self.delays(link),
         }
     }
@@ -219,12 +191,52 @@ impl Rows<'_> {
         self.levels(of_slope, link, |row| row.figure(Statistic::Mean))
     }
 
+    /// The slope at half the rate, between no delay and the longest; `None` where that was not measured.
+    fn half_slope(&self, link: &str) -> Option<Estimate> {
+        slope(&self.levels(at_half, link, |row| row.figure(Statistic::Mean)))
+    }
+
     /// Whether the slope is another at half the rate; `None` where that was not measured.
     fn is_saturated(&self, link: &str) -> Option<bool> {
         // By the same two delays as at half the rate: a line that bends has another slope over more of them.
         let full = slope(&ends_of(&self.means_by_delay(link)))?;
-        let half = self.levels(at_half, link, |row| row.figure(Statistic::Mean));
-        Some(saturated(&full, &slope(&half)?))
+        Some(saturated(&full, &self.half_slope(link)?))
+    }
+
+    /// How callers use a link, by its slopes.
+    fn reading(&self, link: &str) -> Option<Reading> {
+        let mean = slope(&self.means_by_delay(link))?;
+        let median = self.levels(of_slope, link, |row| row.figure(Statistic::P50));
+        let (turns, _) = self.turns(link)?;
+        Some(Reading::of(&mean, &slope(&median)?, turns))
+    }
+
+    /// Whether callers may wait for a link, as far as its slope and its turns tell.
+    fn may_be_waited_for(&self, link: &str) -> bool {
+        // A delay does not show where no answer comes that could be late, and callers may wait for it all the same.
+        let has_answers = |(_, turn_time): (f64, Option<f64>)| turn_time.is_some();
+        match self.turns(link) {
+            Some((0.0, _)) => false,
+            turns => {
+                !turns.is_some_and(has_answers) || self.reading(link) != Some(Reading::NotWaitedFor)
+            }
+        }
+    }
+
+    /// Sentences on loads whose figures are not of good answers alone.
+    fn notes(&self) -> Vec<String> {
+        let loads = self.0.len();
+        let failed = self.0.iter().filter(|row| row.failed > 0).count();
+        let void = self.0.iter().filter(|row| !row.void_for.is_empty()).count();
+        let failed = (failed > 0).then(|| {
+            format!(
+                "exchanges failed in {failed} of {loads} loads: slopes and gains rest on answers that came"
+            )
+        });
+        let void = (void > 0).then(|| {
+            format!("{void} of {loads} loads are left out where criteria of validity reach their figures")
+        });
+        failed.into_iter().chain(void).collect()
     }
 
     /// Steps, where there are several.
@@ -314,14 +326,11 @@ fn bounds(estimate: &Estimate) -> Bounds {
     }
 }
 
-/// Links whose slope is above 0, as far as these rounds tell: those that are worth a look at half the rate.
+/// Links that callers may wait for, as far as these rounds tell: those that are worth a look at half the rate.
 #[must_use]
-pub fn with_slope(rows: &[DelayRow]) -> BTreeSet<String> {
+pub fn may_be_waited_for(rows: &[DelayRow]) -> BTreeSet<String> {
     let rows = Rows(rows);
-    let links = rows.links();
-    let rises = |link: &&str| {
-        let slope = slope(&rows.means_by_delay(link));
-        slope.is_some_and(|slope| slope.low > 0.0)
-    };
-    links.into_iter().filter(rises).map(str::to_owned).collect()
+    let links = rows.links().into_iter();
+    let found = links.filter(|link| rows.may_be_waited_for(link));
+    found.map(str::to_owned).collect()
 }

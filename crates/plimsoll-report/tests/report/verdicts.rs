@@ -3,14 +3,14 @@
 mod cpu;
 mod trials;
 
-use crate::fixture::{facts, threshold};
+use crate::fixture::{SENSITIVITY, facts, threshold};
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
 use plimsoll_report::record::*;
 use plimsoll_report::summarise::{Method, summarise};
 use plimsoll_report::threshold::{Bound, Threshold};
-use plimsoll_report::verdict::ExitClass;
+use plimsoll_report::verdict::{ExitClass, decide};
 use std::time::Duration;
 
 const SECONDS: f64 = 10.0;
@@ -470,4 +470,14 @@ fn merging_blocks_is_measuring_them_in_one() {
     );
     assert_eq!(merged.histogram(TimeKind::ResponseTime).count(), 4_000);
     assert_eq!(merged.offered_per_s, Some(100.0));
+}
+
+#[test]
+fn connections_beside_delayed_links_are_told_by_any_verdict() {
+    let mut facts = facts("e");
+    facts.deaths = vec!["api died".to_owned()];
+    let verdict = decide(&SENSITIVITY.summary, &facts);
+    let note = "note: main: api talks to 192.0.2.7:443 over no delayed link: what that costs was not measured";
+    assert_eq!(verdict.result, VerdictResult::Invalid);
+    assert_eq!(verdict.reasons, ["api died", note]);
 }

@@ -265,7 +265,7 @@ impl Work {
                     if turned {
                         known.withhold_all();
                         (self.log)(&format!(
-                            "secret `{name}` is withheld: nobody has confirmed it for `secrets.ttl` and `secrets.stale`"
+                            "secret `{name}` is withheld: it has not been confirmed for `secrets.ttl` and `secrets.stale`"
                         ));
                     }
                 }

@@ -101,10 +101,7 @@ fn row(loader: &mut Loader<'_>, name: &str, wire: &AvailabilityFaultWire, at: &P
     };
     let servers = wire.servers.unwrap_or(with_role.max(1));
     if servers == 0 {
-        loader.refuse(
-            at.key("servers"),
-            "is nobody who may have it: write at least 1",
-        );
+        loader.refuse(at.key("servers"), "must be at least 1");
     }
     if wire.among.is_some() && among.len() < 2 {
         loader.refuse(
@@ -158,7 +155,7 @@ fn choice(loader: &mut Loader<'_>, wire: &AvailabilityFaultWire, at: &Pointer) -
         if wire.leader.is_some() {
             loader.refuse_key(
                 at.key("leader"),
-                "tells who leads, and nobody asks: write `role: leader`, `follower` or `any` beside it, or remove it",
+                "says who leads, and is never asked: write `role: leader`, `follower` or `any` beside it, or remove it",
             );
         }
         return Choice::Any;

@@ -80,7 +80,7 @@ pub(super) fn asks_for_certificates(wire: &GatewayFile) -> bool {
 }
 
 /// The problem where they cannot be told apart.
-pub(super) const NOBODY_ASKS: &str = "no listener asks clients for certificates, so nobody could be told apart: write `tls: { clients: required, … }` on one";
+pub(super) const NOBODY_ASKS: &str = "no listener asks clients for certificates, so clients cannot be told apart: write `tls: { clients: required, … }` on one";
 
 /// Properties that identify a client.
 pub(super) fn order(c: &mut Checker<'_>, wire: &GatewayFile) -> Arc<[Kind]> {
@@ -95,7 +95,7 @@ pub(super) fn order(c: &mut Checker<'_>, wire: &GatewayFile) -> Arc<[Kind]> {
     if words.is_empty() {
         c.refuse(
             &at,
-            "nothing would identify anybody: name at least one, or remove this",
+            "no client could be identified: name at least one, or remove this",
         );
     }
     for (index, word) in words.iter().enumerate() {

@@ -80,7 +80,7 @@ fn secrets(text: &mut Exposition, figures: &Figures) {
         (
             "secrets_withheld",
             "gauge",
-            "Secrets that are not used any more, because nobody has confirmed them for too long.",
+            "Secrets withheld because they have not been confirmed for too long.",
             |f| &f.withheld,
         ),
         (

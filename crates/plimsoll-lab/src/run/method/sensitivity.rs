@@ -3,8 +3,8 @@
 //! Components run through: a new start would close the connections that callers keep, and its chances would be the same for all delays of
 //! a round anyway, which are held against each other.
 //!
-//! First every delay of every link, from which slopes follow. Then the loads that these ask for: links with a slope at half the rate, and
-//! gains, for which all links are delayed until each answers as late as the slowest, and then each of them by its own time less.
+//! First every delay of every link, from which slopes follow. Then the loads that these ask for: links that callers may wait for at half the
+//! rate, and gains, for which all links are delayed by a little more than the slowest takes, and then each of them by its own time less.
 
 use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
@@ -16,11 +16,14 @@ use plimsoll_base::units::{Rate, format_seconds};
 use plimsoll_experiment::{Arm, Point, Sensitivity, TooFewConnections};
 use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns, UndelayedPeer};
 use plimsoll_report::statistics::sensitivity::connections_needed;
-use plimsoll_report::summarise::{figures, void_figures, with_slope};
+use plimsoll_report::summarise::{figures, may_be_waited_for, void_figures};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Part of the rate at which links with a slope are measured again, for as many exchanges.
 const HALF: f64 = 0.5;
+
+/// Every link is delayed by so much at least in loads for gains: a timer is late, and what it is late by cancels only between two delays.
+const LEAST_DELAY_S: f64 = 0.001;
 
 /// A load of one arm under delays.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,8 +98,8 @@ fn consequences(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec
     let mut notes = Vec::new();
     for (arm, links) in of_arms(session, sensitivity) {
         let rows = session.rows_of(arm);
-        let with_slope = with_slope(rows);
-        let halved = links.iter().filter(|link| with_slope.contains(*link));
+        let waited_for = may_be_waited_for(rows);
+        let halved = links.iter().filter(|link| waited_for.contains(*link));
         let halved: Vec<Planned> = halved
             .map(|link| Planned {
                 arm,
@@ -124,13 +127,15 @@ fn consequences(session: &mut Session<'_, '_>, sensitivity: &Sensitivity) -> Vec
     planned
 }
 
-/// All links delayed by the time of the slowest, and each in turn by its own less. None where a link without turns has no time.
+/// All links delayed by a little more than the slowest takes, and each in turn by its own time less. None where a link without turns has no
+/// time.
 fn gains(arm: usize, links: &[String], times: &BTreeMap<String, f64>) -> Vec<Planned> {
     let slowest = times.values().copied().fold(0.0, f64::max);
     if slowest <= 0.0 {
         return Vec::new();
     }
-    let all: BTreeMap<String, f64> = links.iter().map(|link| (link.clone(), slowest)).collect();
+    let longest = slowest + LEAST_DELAY_S;
+    let all: BTreeMap<String, f64> = links.iter().map(|link| (link.clone(), longest)).collect();
     let mut planned = vec![Planned {
         arm,
         purpose: DelayPurpose::Gain(None),
@@ -139,7 +144,7 @@ fn gains(arm: usize, links: &[String], times: &BTreeMap<String, f64>) -> Vec<Pla
     for link in links {
         if let Some(time) = times.get(link) {
             let mut relieved = all.clone();
-            relieved.insert(link.clone(), slowest - time);
+            relieved.insert(link.clone(), longest - time);
             planned.push(Planned {
                 arm,
                 purpose: DelayPurpose::Gain(Some(link.clone())),
@@ -287,10 +292,10 @@ fn refuse_crowding(arm: &Arm, row: &DelayRow, session: &Session<'_, '_>) -> Resu
     let plimsoll_experiment::Method::Sensitivity(sensitivity) = &session.experiment.method else {
         return Ok(());
     };
-    let delay = sensitivity.delays.iter().max().copied().unwrap_or_default();
     if row.links.is_empty() {
         return Ok(());
     }
+    let delay = sensitivity.delays.iter().max().copied().unwrap_or_default();
     let turns = row.links.values().map(|passed| passed.per_exchange);
     let longest = delay.as_secs_f64() * turns.fold(1.0, f64::max);
     let Some((mean, needed, TooFewConnections { most, write })) = lacking(arm, row, longest) else {
@@ -438,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn for_gains_each_link_answers_as_late_as_the_slowest_but_one() {
+    fn for_gains_all_links_but_one_answer_later_than_the_slowest() {
         let links = [
             "a -> log".to_owned(),
             "a -> secrets".to_owned(),
@@ -456,9 +461,9 @@ mod tests {
                 .collect()
         };
         // By name: idle, log, secrets.
-        assert_eq!(delays(&planned[0]), [110.0, 110.0, 110.0]);
-        assert_eq!(delays(&planned[1]), [110.0, 20.0, 110.0]);
-        assert_eq!(delays(&planned[2]), [110.0, 110.0, 0.0]);
+        assert_eq!(delays(&planned[0]), [111.0, 111.0, 111.0]);
+        assert_eq!(delays(&planned[1]), [111.0, 21.0, 111.0]);
+        assert_eq!(delays(&planned[2]), [111.0, 111.0, 1.0]);
         assert_eq!(
             planned.len(),
             3,

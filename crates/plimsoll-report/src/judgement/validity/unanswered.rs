@@ -29,7 +29,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         unit: "share",
         sense: Sense::AtMost,
         good: "What was due was answered, or failed.".to_owned(),
-        bad: "Arrivals were dropped, or still waited or were under way at the end: nobody knows how long they would have taken, and figures that rest on them are lower bounds. Allow more connections, lower the rate, or give the load time to end.".to_owned(),
+        bad: "Arrivals were dropped, or still waited or were under way at the end: how long they would have taken is unknown, and figures that rest on them are lower bounds. Allow more connections, lower the rate, or give the load time to end.".to_owned(),
     };
     finding.rows(&arm.name, || {
         let times = ResponseTimes::of_arm(arm).statistics();

@@ -107,7 +107,7 @@ pub struct ArmSummary {
     /// without any delay.
     #[serde(default)]
     pub links: Vec<LinkSummary>,
-    /// The dependency that callers would gain most without; `null` where no gain was measured.
+    /// The dependency that callers would gain most without, or why none is named; `null` where callers wait for none.
     #[serde(default)]
     pub critical_link: Option<CriticalLink>,
     /// Whom its components were connected with beside the delayed links; empty unless the method is `sensitivity`.

@@ -35,6 +35,9 @@ pub struct LinkSummary {
     pub saturated: Option<bool>,
     /// How much sooner callers would be answered without it, in the mean; `null` where that was not measured, or not to be claimed.
     pub gain: Option<Gain>,
+    /// Why the gain is not known, where callers may have one; `null` where it is known, and where callers do not wait for the link.
+    #[serde(default)]
+    pub why_no_gain: Option<String>,
     /// One sentence: how callers use it.
     pub reading: String,
     /// Response times at each delay, ascending.
@@ -117,7 +120,7 @@ pub struct DelayFigures {
     pub exchanges: u64,
 }
 
-/// The dependency that callers would gain most without, if one can be told from the others.
+/// The dependency that callers would gain most without, if one can be told from the others, or why none is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CriticalLink {
     /// Its name; `null` where none is told apart.

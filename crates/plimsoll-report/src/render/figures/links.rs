@@ -69,7 +69,13 @@ pub(in crate::render) fn answers(summary: &Summary) -> Vec<String> {
         let critical = arm.critical_link.iter();
         let critical = critical.map(|found| found.sentence.clone());
         let links = arm.links.iter();
-        let links = links.map(|link| format!("{}: {}", link.link, link.reading));
+        let links = links.map(|link| match &link.why_no_gain {
+            Some(why) => format!(
+                "{}: {}; its gain is not known: {why}",
+                link.link, link.reading
+            ),
+            None => format!("{}: {}", link.link, link.reading),
+        });
         let said = critical.chain(links).map(|sentence| match several_arms {
             true => format!("{name}: {sentence}"),
             false => sentence,

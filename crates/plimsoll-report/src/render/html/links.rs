@@ -9,7 +9,6 @@ use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
 use crate::render::figures::links::{answers, by_step, links, shape};
 use crate::render::view::RunView;
 use crate::render::words::time;
-use crate::summarise::without_gain;
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 180;
@@ -117,11 +116,13 @@ fn fitted(link: &LinkSummary, last: f64) -> Vec<(f64, f64)> {
         .into()
 }
 
-/// The mean without a delay as gains and what is left.
+/// The mean without a delay as gains and what is left. A link of a dependency is part of what callers wait for at that one.
 fn split(name: &str, arm: &ArmSummary) -> Markup {
-    let gains: Vec<(&str, Gain)> = arm
-        .links
-        .iter()
+    let from = |link: &LinkSummary| link.link.split(" -> ").next().map(str::to_owned);
+    let to = |link: &LinkSummary| link.link.split(" -> ").nth(1).map(str::to_owned);
+    let is_outermost = |link: &&LinkSummary| arm.links.iter().all(|above| to(above) != from(link));
+    let outermost = || arm.links.iter().filter(is_outermost);
+    let gains: Vec<(&str, Gain)> = outermost()
         .filter_map(|link| Some((link.name.as_str(), link.gain?)))
         .filter(|(_, gain)| gain.low > 0.0)
         .collect();
@@ -129,7 +130,8 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
         return Markup::default();
     };
     let rest = mean - gains.iter().map(|(_, gain)| gain.value).sum::<f64>();
-    let untold = without_gain(&arm.links);
+    let unknown = outermost().filter(|link| link.why_no_gain.is_some());
+    let unknown: Vec<&str> = unknown.map(|link| link.name.as_str()).collect();
     let part = |value: f64| {
         format!(
             "{}, {}",
@@ -143,12 +145,9 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
                 @if index > 0 { ", " }
                 (link) " (" (part(gain.value)) ")"
             }
-            @if rest >= 0.0 {
-                ", and for everything else " (part(rest))
-                @if !untold.is_empty() { ", perhaps for " (untold.join(", ")) ", whose gain is not known" }
-                "."
-            }
-            @else { ". They wait for these at the same time: together they are more than the mean." }
+            @if rest >= 0.0 { ", and for everything else " (part(rest)) "." }
+            @else { ". Together these are more than the mean: their intervals are wide." }
+            @if !unknown.is_empty() { " How long they wait for " (unknown.join(", ")) " is not known." }
         }
     }
 }

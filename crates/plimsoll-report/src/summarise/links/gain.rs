@@ -5,7 +5,7 @@ use crate::record::{DelayPurpose, DelayRow, Gain, Statistic};
 use crate::statistics::sensitivity::{Estimate, gain, share, slope};
 use plimsoll_base::units::format_seconds;
 
-/// Turns and their delays explain so much more of a response time than they come to: counts and timers are not exact.
+/// Calls and their delays explain so much more of a response time than they come to: counts and timers are not exact.
 const EXPLAINED: f64 = 1.05;
 
 const ALL_DELAYED: DelayPurpose = DelayPurpose::Gain(None);
@@ -17,8 +17,7 @@ impl Rows<'_> {
         let mean = |rows: &[&DelayRow], of: Option<&str>| {
             let mut rows = rows.iter();
             let row = rows.find(|row| of_gain(&row.purpose) == Some(of))?;
-            // A delay that makes exchanges fail takes what they would have lasted out of the mean.
-            row.figure(Statistic::Mean).filter(|_| row.failed == 0)
+            row.mean_of_answers()
         };
         let pairs: Vec<(f64, f64)> = rounds
             .values()
@@ -36,14 +35,29 @@ impl Rows<'_> {
         })
     }
 
-    /// Whether callers of a link may wait in a queue, for all that was measured.
-    pub(super) fn may_queue(&self, link: &str) -> bool {
-        self.is_saturated(link).unwrap_or_else(|| {
-            // Whoever is not held against half the rate has no slope, and so closely that no queue is in it.
-            let per_exchange = self.turns(link).map_or(0.0, |(turns, _)| turns);
-            slope(&self.means_by_delay(link))
-                .is_none_or(|mean| mean.low > 0.0 || mean.high > per_exchange.max(1.0))
-        })
+    /// Why the gain of a link is not known, where callers may have one. `doubt`: why that of none is.
+    pub(super) fn why_no_gain(
+        &self,
+        link: &str,
+        is_measured: bool,
+        doubt: Option<&str>,
+    ) -> Option<String> {
+        let is_saturated = self.is_saturated(link);
+        if !self.may_be_waited_for(link) && is_saturated != Some(true) {
+            return None;
+        }
+        let is_answered = self.turns(link).is_some_and(|(_, time)| time.is_some());
+        let why = match (is_saturated, doubt) {
+            (Some(true), _) => "its slope includes queueing",
+            (_, Some(doubt)) => doubt,
+            _ if !is_answered => "no turn on it was answered",
+            (None, None) => {
+                "no valid load at half the rate says whether its slope is that of a queue"
+            }
+            (Some(false), None) if is_measured => return None,
+            (Some(false), None) => "too few valid loads had all links delayed",
+        };
+        Some(why.to_owned())
     }
 
     /// The mean response time without any delay.
@@ -53,56 +67,89 @@ impl Rows<'_> {
         (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
     }
 
-    /// The mean response times of the loads of a purpose.
+    /// The mean response times of the loads of a purpose in which nothing failed.
     fn means(&self, purpose: &DelayPurpose) -> Vec<f64> {
         let rows = self.0.iter().filter(|row| row.purpose == *purpose);
-        rows.filter_map(|row| row.figure(Statistic::Mean)).collect()
+        rows.filter_map(DelayRow::mean_of_answers).collect()
     }
 
-    /// A sentence where exchanges last longer with all links delayed than calls and delays explain: they queue then, or make other calls, and a
-    /// difference between two such loads is no gain.
-    pub(super) fn why_no_gain(&self) -> Option<String> {
+    /// Why a difference between two loads with all links delayed is no gain: exchanges last longer in them than calls and delays explain, or
+    /// not as long as one delay alone makes them.
+    pub(super) fn doubt(&self) -> Option<String> {
         let plain = Estimate::of(&self.means(&DelayPurpose::Slope(None)))?;
         let found = Estimate::of(&self.means(&ALL_DELAYED))?;
-        let explained = |turns_of: &dyn Fn(&str) -> f64| {
-            let row = self.0.iter().find(|row| row.purpose == ALL_DELAYED);
-            let delays = row.into_iter().flat_map(|row| &row.delayed);
-            let added: f64 = delays.map(|(link, delay)| turns_of(link) * delay).sum();
-            (plain.high + added) * EXPLAINED
-        };
-        let as_alone = explained(&|link| self.waits(link));
-        if found.low <= as_alone {
-            return None;
-        }
+        let delayed = &self
+            .0
+            .iter()
+            .find(|row| row.purpose == ALL_DELAYED)?
+            .delayed;
         let took = format!(
-            "no gain is claimed: with all links delayed exchanges took {}",
+            "with all links delayed exchanges took {}",
             format_seconds(found.value)
         );
+        let cut_short = delayed.iter().find(|(link, delay)| {
+            let alone = plain.low + self.least_wait(link, **delay);
+            found.high * EXPLAINED < alone
+        });
+        if let Some((link, _)) = cut_short {
+            return Some(format!(
+                "{took}, which is less than the delay of {link} alone adds: it was cut short, as by a timeout"
+            ));
+        }
+        let explained = |waits_of: &dyn Fn(&str) -> f64| {
+            let added = delayed.iter().map(|(link, delay)| waits_of(link) * delay);
+            (plain.high + added.sum::<f64>()) * EXPLAINED
+        };
+        if found.low <= explained(&|link| self.waits(link)) {
+            return None;
+        }
         let with_more_turns =
             explained(&|link| self.turns_under_all_delays(link).max(self.waits(link)));
         Some(match found.low <= with_more_turns {
             true => format!("{took}, and had more turns than without delays, as by retries"),
             false => format!(
-                "{took}, and their turns explain {} at most: the rest was queueing",
+                "{took}, and calls and delays explain {} at most: the rest was queueing",
                 format_seconds(with_more_turns)
             ),
         })
     }
 
-    /// How many delays of a link an exchange waits for at most: its turns, or its slope where that is larger and no queue is in it. Calls that
+    /// How many delays of a link an exchange waits for: its turns, or its slope where that is larger and the same at half the rate. Calls that
     /// overlap on one connection, as with HTTP/2, are fewer turns than calls.
     fn waits(&self, link: &str) -> f64 {
         let turns = self.turns(link).map_or(0.0, |(turns, _)| turns);
-        let slope = slope(&self.means_by_delay(link));
-        let slope = slope.filter(|_| self.is_saturated(link) == Some(false));
-        slope.map_or(turns, |slope| turns.max(slope.high))
+        let full = slope(&self.means_by_delay(link));
+        let slopes = full.zip(self.half_slope(link));
+        let slopes = slopes.filter(|_| self.is_saturated(link) == Some(false));
+        slopes.map_or(turns, |(full, half)| turns.max(full.value.min(half.value)))
     }
 
-    /// Turns per exchange over the loads with all links delayed.
+    /// The time by which a delay of a link alone makes exchanges longer at least; 0 for one that is shorter than the longest of which that is
+    /// known, for the first milliseconds may cost nothing.
+    fn least_wait(&self, link: &str, delay_s: f64) -> f64 {
+        let means = self.means_by_delay(link);
+        let levels = means.iter().flatten();
+        let longest = levels.map(|level| level.delay_s).fold(0.0, f64::max);
+        let known = slope(&means).filter(|_| delay_s >= longest);
+        known.map_or(0.0, |slope| slope.low.max(0.0) * delay_s)
+    }
+
+    /// Mean turns per exchange over the loads with all links delayed in which nothing failed.
     fn turns_under_all_delays(&self, link: &str) -> f64 {
         let rows = self.0.iter().filter(|row| row.purpose == ALL_DELAYED);
-        let turns = rows.filter_map(|row| row.links.get(link));
-        turns.map(|turns| turns.per_exchange).fold(0.0, f64::max)
+        let good = rows.filter(|row| row.mean_of_answers().is_some());
+        let turns = good.filter_map(|row| row.links.get(link));
+        let turns: Vec<f64> = turns.map(|turns| turns.per_exchange).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
+        let count = turns.len().max(1) as f64;
+        turns.iter().sum::<f64>() / count
+    }
+}
+
+impl DelayRow {
+    /// The mean response time where nothing failed: a delay that makes exchanges fail takes what they would have lasted out of it.
+    fn mean_of_answers(&self) -> Option<f64> {
+        self.figure(Statistic::Mean).filter(|_| self.failed == 0)
     }
 }
 

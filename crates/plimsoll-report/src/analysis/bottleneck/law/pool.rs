@@ -59,7 +59,7 @@ fn of_inner(point: &Point, inner: &ComponentSeen, own: Own) -> Option<Result<Cau
         CauseKind::Pool,
         Some(target),
         format!(
-            "{target} lets about {size} exchanges through to {} at a time, and nobody works: a pool, or workers, of that size.",
+            "{target} lets about {size} exchanges through to {} at a time, and no processor is busy: a pool, or workers, of that size.",
             inner.name
         ),
         vec![
