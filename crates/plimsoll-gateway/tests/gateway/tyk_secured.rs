@@ -134,7 +134,8 @@ fn whoever_answers_is_believed_where_that_is_written(files: &Files, stranger: &U
     assert_eq!(ask(&gateway, "/skipping/", "").status(), 200);
     is_refused(&gateway, "/stranger/", 500);
     gateway.tell_to_stop();
-    let warned = "upstream `skipping` is `insecure`: nobody verifies";
+    let warned =
+        "upstream `skipping` is `insecure`: the certificates of its endpoints are not verified";
     let lines = gateway.join();
     let count = lines.iter().filter(|line| line.starts_with(warned)).count();
     assert_eq!(count, 1, "{lines:?}");

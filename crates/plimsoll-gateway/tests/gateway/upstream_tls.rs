@@ -257,7 +257,9 @@ fn anybody_is_believed_only_where_that_is_written_and_it_is_said() {
     gateway.tell_to_stop();
     let told = gateway.join();
     let said = told.iter().filter(|line| {
-        line.starts_with("upstream `up` is `insecure`: nobody verifies that its endpoints are")
+        line.starts_with(
+            "upstream `up` is `insecure`: the certificates of its endpoints are not verified",
+        )
     });
     assert_eq!(said.count(), 2, "{told:?}");
 }
