@@ -39,7 +39,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     };
     super::section(
         "What each dependency costs",
-        "Every link was delayed towards its caller while all others were not. A slope of 1 means that callers wait for one turn of it; 0 that they do not wait for it. A gain is measured: all links are delayed until each answers as late as the slowest, then one of them by its own time less.",
+        "Every link was delayed towards its caller while all others were not. A slope of 1 means that callers wait for one turn of it; 0 that they do not wait for it. A gain is measured: all links are delayed by a little more than the slowest takes, then one of them by its own time less.",
         content,
     )
 }
@@ -118,9 +118,14 @@ fn fitted(link: &LinkSummary, last: f64) -> Vec<(f64, f64)> {
 
 /// The mean without a delay as gains and what is left. A link of a dependency is part of what callers wait for at that one.
 fn split(name: &str, arm: &ArmSummary) -> Markup {
-    let from = |link: &LinkSummary| link.link.split(" -> ").next().map(str::to_owned);
-    let to = |link: &LinkSummary| link.link.split(" -> ").nth(1).map(str::to_owned);
-    let is_outermost = |link: &&LinkSummary| arm.links.iter().all(|above| to(above) != from(link));
+    let is_below = |link: &LinkSummary, above: &LinkSummary| {
+        let ends = link
+            .link
+            .split_once(" -> ")
+            .zip(above.link.split_once(" -> "));
+        ends.is_some_and(|((from, _), (_, to))| from == to)
+    };
+    let is_outermost = |link: &&LinkSummary| !arm.links.iter().any(|above| is_below(link, above));
     let outermost = || arm.links.iter().filter(is_outermost);
     let gains: Vec<(&str, Gain)> = outermost()
         .filter_map(|link| Some((link.name.as_str(), link.gain?)))
@@ -146,7 +151,7 @@ fn split(name: &str, arm: &ArmSummary) -> Markup {
                 (link) " (" (part(gain.value)) ")"
             }
             @if rest >= 0.0 { ", and for everything else " (part(rest)) "." }
-            @else { ". Together these are more than the mean: their intervals are wide." }
+            @else { ". Together these are more than the mean: see their intervals." }
             @if !unknown.is_empty() { " How long they wait for " (unknown.join(", ")) " is not known." }
         }
     }
