@@ -5,19 +5,25 @@
 //!
 //! First every delay of every link, from which slopes follow. Then the loads that these ask for: links that callers may wait for at half the
 //! rate, and gains, for which all links are delayed by a little more than the slowest takes, and then each of them by its own time less.
+//!
+//! A load whose mean response time cannot be used, for a criterion of validity reaches it, is run again at the end of its round.
+
+mod round;
+mod turns;
 
 use super::outlook::{Outlook, length};
 use super::{Block, Ending, Session};
 use crate::error::LabError;
 use crate::load::Keeping;
 use crate::topology::component::Passed;
-use plimsoll_base::random::{Draw, Stream};
 use plimsoll_base::units::{Rate, format_seconds};
 use plimsoll_experiment::{Arm, Point, Sensitivity, TooFewConnections};
-use plimsoll_report::record::{DelayPurpose, DelayRow, LinkTurns, UndelayedPeer};
+use plimsoll_report::record::{DelayPurpose, DelayRow, Statistic, UndelayedPeer};
 use plimsoll_report::statistics::sensitivity::connections_needed;
 use plimsoll_report::summarise::{figures, may_be_waited_for, void_figures};
+use round::{Round, Run};
 use std::collections::{BTreeMap, BTreeSet};
+use turns::since;
 
 /// Part of the rate at which links with a slope are measured again, for as many exchanges.
 const HALF: f64 = 0.5;
@@ -34,6 +40,13 @@ struct Planned {
     delayed: BTreeMap<String, f64>,
 }
 
+/// Numbers of rounds and loads so far, of whichever question.
+#[derive(Debug, Default)]
+struct Done {
+    rounds: u32,
+    loads: u32,
+}
+
 pub(super) async fn run(
     session: &mut Session<'_, '_>,
     sensitivity: &Sensitivity,
@@ -41,15 +54,15 @@ pub(super) async fn run(
     if session.start_missing().await? == Ending::Interrupted {
         return Ok(Ending::Interrupted);
     }
-    let mut number = sensitivity.blocks;
+    let mut done = Done::default();
     let planned = slopes(session, sensitivity);
     let further = foreseen(session, sensitivity);
-    let ending = rounds(session, sensitivity, (&planned, &further), &mut number).await?;
+    let ending = rounds(session, sensitivity, (&planned, &further), &mut done).await?;
     if ending != Ending::Complete {
         return Ok(ending);
     }
     let planned = consequences(session, sensitivity);
-    rounds(session, sensitivity, (&planned, &[]), &mut number).await
+    rounds(session, sensitivity, (&planned, &[]), &mut done).await
 }
 
 /// Every delay of every link, and none, for each arm.
@@ -191,38 +204,45 @@ async fn rounds(
     session: &mut Session<'_, '_>,
     sensitivity: &Sensitivity,
     (planned, further): (&[Planned], &[Planned]),
-    number: &mut u32,
+    done: &mut Done,
 ) -> Result<Ending, LabError> {
     let experiment = session.experiment;
     let of = sensitivity.blocks;
-    let lengths = || {
-        let loads = planned.iter().chain(further);
-        loads.map(|load| {
-            let arm = &experiment.arms[load.arm];
-            length(&held(arm, &load.purpose, sensitivity))
-        })
-    };
+    let held = |load: &Planned| held(&experiment.arms[load.arm], &load.purpose, sensitivity);
+    let loads = || planned.iter().chain(further);
+    let lengths = || loads().map(|load| length(&held(load)));
     let mut outlook = Outlook::of((0..of).flat_map(|_| lengths()));
-    for round in 1..=of {
-        for load in order(planned, session.seed, *number + round) {
-            *number += 1;
-            let arm = held(&experiment.arms[load.arm], &load.purpose, sensitivity);
+    for number in 1..=of {
+        done.rounds += 1;
+        let mut round = Round::new(planned, session.seed, done.rounds);
+        while let Some((load, run)) = round.next() {
+            done.loads += 1;
+            let arm = held(load);
             let ahead = outlook.begin(length(&arm), session.recorder.now());
-            let label = format!("round {round} of {of}, {}", words(load));
-            let is_plain = load.purpose == DelayPurpose::Slope(None);
+            let again = match run {
+                Run::First => "",
+                Run::Again => ", again",
+            };
+            let label = format!("round {number} of {of}, {}{again}", words(load));
+            let is_block = load.purpose == DelayPurpose::Slope(None) && run == Run::First;
             let block = Block {
-                // Loads without any delay are the blocks of the arm; the others come behind these.
-                number: if is_plain { round } else { *number },
+                // Those of the arm by their round; all others come behind these.
+                number: if is_block { number } else { of + done.loads },
                 label: &label,
                 ahead: &ahead,
-                keeping: match is_plain {
+                keeping: match is_block {
                     true => Keeping::OfArm,
                     false => Keeping::Apart,
                 },
             };
-            let ending = delayed(session, &arm, load, round, block).await?;
+            let ending = delayed(session, &arm, load, number, block).await?;
             if ending != Ending::Complete {
                 return Ok(ending);
+            }
+            let row = session.rows_of(load.arm).last();
+            let is_void = row.is_some_and(|row| row.void_for.contains(&Statistic::Mean));
+            if is_void && round.repeat(load) {
+                outlook.add(length(&arm).unwrap_or_default());
             }
         }
     }
@@ -277,7 +297,7 @@ async fn delayed(
             _ => Vec::new(),
         },
     };
-    if load.purpose == DelayPurpose::Slope(None) {
+    if block.keeping == Keeping::OfArm {
         refuse_crowding(arm, &row, session)?;
         session.keep(block.number, measured.data, measured.notes);
     }
@@ -354,33 +374,6 @@ fn held(arm: &Arm, purpose: &DelayPurpose, sensitivity: &Sensitivity) -> Arm {
         },
         _ => arm.clone(),
     }
-}
-
-/// Turns between two looks, and their mean time.
-fn since(before: Passed, after: Passed, exchanges: f64) -> LinkTurns {
-    #[expect(clippy::cast_precision_loss, reason = "sums of times")]
-    let sum = |passed: Passed| passed.turn_time_s.unwrap_or(0.0) * passed.answered as f64;
-    let (turns, answered) = (
-        after.turns.saturating_sub(before.turns),
-        after.answered.saturating_sub(before.answered),
-    );
-    #[expect(clippy::cast_precision_loss, reason = "a number of turns")]
-    LinkTurns {
-        turns,
-        per_exchange: if exchanges > 0.0 {
-            turns as f64 / exchanges
-        } else {
-            0.0
-        },
-        turn_time_s: (answered > 0).then(|| (sum(after) - sum(before)) / answered as f64),
-    }
-}
-
-/// These loads in the order of this round.
-fn order(planned: &[Planned], seed: u64, round: u32) -> Vec<&Planned> {
-    let mut order: Vec<&Planned> = planned.iter().collect();
-    Draw::new(seed, Stream::Order, u64::from(round)).shuffle(&mut order);
-    order
 }
 
 /// A load in words.
@@ -470,22 +463,5 @@ mod tests {
             "nobody knows what a link takes on which nothing passes"
         );
         assert!(gains(0, &links, &BTreeMap::new()).is_empty());
-    }
-
-    #[test]
-    fn turns_are_counted_between_two_looks() {
-        let before = Passed {
-            turns: 10,
-            answered: 10,
-            turn_time_s: Some(0.5),
-        };
-        let after = Passed {
-            turns: 40,
-            answered: 40,
-            turn_time_s: Some(0.2),
-        };
-        let turns = since(before, after, 30.0);
-        assert_eq!((turns.turns, turns.per_exchange), (30, 1.0));
-        assert!((turns.turn_time_s.unwrap() - 0.1).abs() < 1e-12);
     }
 }

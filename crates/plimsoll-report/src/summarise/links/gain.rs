@@ -15,9 +15,8 @@ impl Rows<'_> {
     pub(super) fn gain(&self, link: &str) -> Option<Gain> {
         let rounds = self.of(of_gain, link);
         let mean = |rows: &[&DelayRow], of: Option<&str>| {
-            let mut rows = rows.iter();
-            let row = rows.find(|row| of_gain(&row.purpose) == Some(of))?;
-            row.mean_of_answers()
+            let mut rows = rows.iter().filter(|row| of_gain(&row.purpose) == Some(of));
+            rows.find_map(|row| row.mean_of_answers())
         };
         let pairs: Vec<(f64, f64)> = rounds
             .values()
