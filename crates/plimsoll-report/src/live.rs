@@ -143,8 +143,6 @@ impl Phase {
     }
 }
 
-impl StepTotals {}
-
 impl Totals {
     /// Adds one second.
     pub fn observe(&mut self, seen: Observation<'_>) {

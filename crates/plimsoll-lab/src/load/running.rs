@@ -212,11 +212,10 @@ impl RunningLoad {
                         if let Some(service_time_check) = &mut self.service_time_check {
                             service_time_check.add(&fragment);
                         }
-                        recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
-                        let per_s = self.collector.row(&fragment).achieved_per_s;
-                        self.pairing.answered(&fragment, per_s, self.collector.data_mut());
+                        let row = recorder.fragment(&self.scene, &self.collector, &fragment, &self.latest)?;
+                        self.pairing.answered(&fragment, row.achieved_per_s, self.collector.data_mut());
                         if self.keeping == Keeping::ApartWithSeconds && fragment.length_s > 0.0 {
-                            self.seconds.push(self.collector.row(&fragment));
+                            self.seconds.push(row);
                         }
                         self.end_if_broken(&fragment, recorder).await?;
                         let start = self.scene.start + fragment.start_s;

@@ -11,7 +11,7 @@ use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::Totals;
 use plimsoll_report::record::{
     ComponentRow, ComponentSample, DelayRow, EventKind, EventRow, Failures, FaultRow, FaultTrial,
-    HostRow, HostStrain, SeriesRow, SingleExchange, TrialRow,
+    HostRow, HostStrain, LoadRow, SeriesRow, SingleExchange, TrialRow,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -199,7 +199,7 @@ impl<'a> Recorder<'a> {
         self.dir.append_event(&event)
     }
 
-    /// Records a fragment of a load and tells its figures, beside the `latest` samples of components.
+    /// Records a fragment of a load and tells its figures, beside the `latest` samples of components. Gives its row back.
     ///
     /// # Errors
     /// [`LabError::Storage`].
@@ -209,7 +209,7 @@ impl<'a> Recorder<'a> {
         collector: &Collector,
         fragment: &Fragment,
         latest: &[(String, ComponentSample)],
-    ) -> Result<(), LabError> {
+    ) -> Result<LoadRow, LabError> {
         let row = collector.row(fragment);
         // Exchanges that end after their phase belong to its figures, but to none of its seconds.
         let within = fragment.length_s > 0.0;
@@ -235,10 +235,10 @@ impl<'a> Recorder<'a> {
             collector.observe(fragment, &row, &mut totals);
         }
         if !within {
-            return Ok(());
+            return Ok(row);
         }
         self.tell(Progress::Second(SecondProgress {
-            arm: row.arm,
+            arm: row.arm.clone(),
             block: row.block,
             t: fragment.start_s + fragment.length_s,
             total: scene.total,
@@ -267,7 +267,7 @@ impl<'a> Recorder<'a> {
                 })
                 .collect(),
         }));
-        Ok(())
+        Ok(row)
     }
 
     /// Records samples of components and of the machine.
