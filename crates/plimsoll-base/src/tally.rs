@@ -112,16 +112,20 @@ impl StepTally {
     #[must_use]
     pub fn histogram(&self, kind: TimeKind) -> TimeHistogram {
         let mut merged = TimeHistogram::new();
+        self.add_to(kind, &mut merged);
+        merged
+    }
+
+    /// Adds the step's times of one kind, of the classes of [`Self::histogram`].
+    pub fn add_to(&self, kind: TimeKind, merged: &mut TimeHistogram) {
         let published = self
             .classes
             .iter()
             .filter(|(class, _)| class.enters_response_time());
         for (class, tally) in published {
             match kind {
-                TimeKind::FirstByteTime if class.is_answered() => {
-                    tally.add_first_bytes(&mut merged)
-                }
-                TimeKind::BodyTime if class.is_answered() => tally.add_bodies(&mut merged),
+                TimeKind::FirstByteTime if class.is_answered() => tally.add_first_bytes(merged),
+                TimeKind::BodyTime if class.is_answered() => tally.add_bodies(merged),
                 _ => {
                     if let Some(histogram) = tally.times.get(&kind) {
                         merged.merge(histogram);
@@ -129,7 +133,6 @@ impl StepTally {
                 }
             }
         }
-        merged
     }
 
     /// The response times of those classes that are wanted.

@@ -189,7 +189,7 @@ fn in_flight(fragment: &Fragment) -> u64 {
 pub(crate) fn published(fragment: &Fragment, kind: TimeKind) -> TimeHistogram {
     let mut merged = TimeHistogram::new();
     for step in &fragment.steps {
-        merged.merge(&step.histogram(kind));
+        step.add_to(kind, &mut merged);
     }
     merged
 }
@@ -314,7 +314,8 @@ mod tests {
         assert!(collector.step_rows(&fragment(false, 1.0, 1.0)).is_empty());
         let late = collector.row(&fragment(false, 1.0, 0.0));
         assert_eq!((late.offered_per_s, late.achieved_per_s), (None, 8.0));
-        let tagged = collector.tagged(&fragment(false, 1.0, 1.0));
+        let whole = fragment(false, 1.0, 1.0);
+        let tagged = collector.tagged(&whole);
         let counts: Vec<(&str, u64)> = tagged
             .iter()
             .map(|(tag, histogram)| (tag.as_str(), histogram.count()))

@@ -226,7 +226,7 @@ impl<'a> Recorder<'a> {
             let tagged = collector.tagged(fragment);
             let tagged = tagged
                 .iter()
-                .map(|(tag, histogram)| (tag.clone(), histogram));
+                .map(|(tag, histogram)| (tag.clone(), histogram.as_ref()));
             self.dir
                 .append_histograms(&scene.log, row.t, fragment.covered_s, tagged)?;
         }

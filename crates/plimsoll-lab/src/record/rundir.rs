@@ -13,7 +13,7 @@ use crate::undo::Line;
 use append::Appender;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::histogram::{LogEncoder, TimeHistogram};
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_base::interval_log::{header, line};
 use plimsoll_report::record::{
@@ -62,6 +62,7 @@ pub struct RunDir {
     delays: Option<Appender>,
     faults: Option<Appender>,
     histograms: IndexMap<String, Appender>,
+    encoder: LogEncoder,
 }
 
 impl RunDir {
@@ -104,6 +105,7 @@ impl RunDir {
             delays: None,
             faults: None,
             histograms: IndexMap::new(),
+            encoder: LogEncoder::default(),
         };
         dir.write_manifest(manifest)?;
         Ok(dir)
@@ -249,7 +251,10 @@ impl RunDir {
         let lines: String = tagged
             .into_iter()
             .filter(|(_, histogram)| !histogram.is_empty())
-            .map(|(tag, histogram)| line(Some(&tag), start_s, length_s, histogram))
+            .map(|(tag, histogram)| {
+                let times = (start_s, length_s);
+                line(&mut self.encoder, Some(&tag), times, histogram)
+            })
             .collect();
         log.append(lines.as_bytes())
     }

@@ -4,7 +4,7 @@
 //! connecting. Exchanges without an answer have none.
 
 use crate::error::MockError;
-use plimsoll_base::histogram::TimeHistogram;
+use plimsoll_base::histogram::{LogEncoder, TimeHistogram};
 use plimsoll_base::interval_log;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -23,7 +23,7 @@ pub(crate) struct LatencyLog {
     /// The times since then. A blocking lock: it is held for one time, or while they are taken out.
     times: Mutex<(Instant, TimeHistogram)>,
     /// Whoever writes waits for whoever writes already.
-    file: Mutex<File>,
+    file: Mutex<(File, LogEncoder)>,
 }
 
 impl LatencyLog {
@@ -39,7 +39,7 @@ impl LatencyLog {
         Ok(Arc::new(Self {
             began,
             times: Mutex::new((began, TimeHistogram::new())),
-            file: Mutex::new(file),
+            file: Mutex::new((file, LogEncoder::default())),
         }))
     }
 
@@ -51,7 +51,7 @@ impl LatencyLog {
 
     /// Writes the times since the last line, if there are any. Blocks.
     pub(crate) fn write(&self, now: Instant) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writing = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, times) = {
             let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *times, (now, TimeHistogram::new()))
@@ -61,7 +61,8 @@ impl LatencyLog {
         }
         let start = since.duration_since(self.began).as_secs_f64();
         let length = now.duration_since(since).as_secs_f64();
-        let line = interval_log::line(None, start, length, &times);
+        let (file, encoder) = &mut *writing;
+        let line = interval_log::line(encoder, None, (start, length), &times);
         file.write_all(line.as_bytes())
     }
 }

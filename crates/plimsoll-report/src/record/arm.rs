@@ -358,7 +358,7 @@ impl ArmData {
         };
         let mut merged = self.times.get(&of_arm).cloned().unwrap_or_default();
         for step in self.steps.values() {
-            merged.merge(&step.histogram(kind));
+            step.add_to(kind, &mut merged);
         }
         merged
     }

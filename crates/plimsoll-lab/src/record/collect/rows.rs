@@ -8,6 +8,7 @@ use plimsoll_base::time_kind::TimeKind;
 use plimsoll_load::fragment::Fragment;
 use plimsoll_report::live::{Gauges, Observation, Totals};
 use plimsoll_report::record::{GroupRow, LoadModel, LoadRow, SecondTimes, StepRow};
+use std::borrow::Cow;
 
 impl Collector {
     /// The fragment as a row of the series.
@@ -123,25 +124,28 @@ impl Collector {
 
     /// The fragment's histograms by the tags of interval logs.
     #[must_use]
-    pub fn tagged(&self, fragment: &Fragment) -> Vec<(String, TimeHistogram)> {
+    pub fn tagged<'a>(&self, fragment: &'a Fragment) -> Vec<(String, Cow<'a, TimeHistogram>)> {
         let of_arm = fragment
             .iterations
             .iter()
-            .map(|(kind, histogram)| (kind.name().to_owned(), histogram.clone()));
+            .map(|(kind, histogram)| (kind.name().to_owned(), Cow::Borrowed(histogram)));
         let of_exchanges = [
             TimeKind::ResponseTime,
             TimeKind::ServiceTime,
             TimeKind::FirstByteTime,
             TimeKind::BodyTime,
         ]
-        .map(|kind| (kind.name().to_owned(), published(fragment, kind)));
+        .map(|kind| {
+            let all = published(fragment, kind);
+            (kind.name().to_owned(), Cow::Owned(all))
+        });
         let mut tagged: Vec<_> = of_arm.chain(of_exchanges).collect();
         for (step, name) in fragment.steps.iter().zip(&self.steps) {
             for (class, data) in &step.classes {
                 let series = data.times.iter().map(|(kind, histogram)| {
                     (
                         series_tag(name, class.name(), kind.name()),
-                        histogram.clone(),
+                        Cow::Borrowed(histogram),
                     )
                 });
                 tagged.extend(series);
@@ -152,7 +156,7 @@ impl Collector {
                 ("duration", &group.duration),
                 ("cumulated_response_time", &group.response_time),
             ] {
-                tagged.push((series_tag(name, "group", kind), times.clone()));
+                tagged.push((series_tag(name, "group", kind), Cow::Borrowed(times)));
             }
         }
         tagged

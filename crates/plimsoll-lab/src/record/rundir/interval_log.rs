@@ -101,6 +101,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<ArmTimes, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_base::histogram::LogEncoder;
     use plimsoll_base::interval_log::{header, line};
     use std::time::Duration;
 
@@ -110,10 +111,16 @@ mod tests {
         histogram.record(Duration::from_millis(3));
         let series = super::super::series_tag("GET /a, b", "passed", "response_time");
         assert_eq!(series, "GET%20%2Fa%2C%20b/passed/response_time");
+        let mut encoder = LogEncoder::default();
         let mut text = header(REMARK);
         for start in [1.0, 2.0] {
-            text += &line(Some("response_time"), start, 1.0, &histogram);
-            text += &line(Some(&series), start, 1.0, &histogram);
+            text += &line(
+                &mut encoder,
+                Some("response_time"),
+                (start, 1.0),
+                &histogram,
+            );
+            text += &line(&mut encoder, Some(&series), (start, 1.0), &histogram);
         }
         let merged = read(Path::new("a.hlog"), text.as_bytes()).unwrap();
         let kinds: Vec<_> = merged.times.keys().collect();
