@@ -65,8 +65,8 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
         seed.set(seed.get() + 1);
         let experiments = CALLERS.map(|known| under_delays(known, blocks, seed.get()));
         let experiments: Vec<Value> = experiments.into_iter().collect::<Result<_, _>>()?;
-        // Of slopes, of gains, and at half the rate twice as long; a quarter may be run again.
-        let loads = (7.0 + 3.0 + 2.0 * 3.0) * 1.25;
+        // Of slopes, of gains, and at half the rate twice as long; of each kind one in four may be run again.
+        let loads = 7.0 + 3.0 + 2.0 * 3.0 + (2.0 + 2.0 * 2.0);
         let seconds = f64::from(blocks) * loads * (HOLD_S + 1.0);
         found_of(&bench.run_together(&experiments, seconds)?)
     };

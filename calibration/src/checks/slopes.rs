@@ -57,11 +57,11 @@ fn repetition(bench: &Bench, stubs: &Path, blocks: u32, seed: u64) -> Result<Fou
     links.collect()
 }
 
-/// How long an experiment takes at most: loads of slopes, of gains, and at half the rate twice as long, each with a second of its own; a
-/// quarter of them may be run again.
+/// How long an experiment takes at most: loads of slopes, of gains, and at half the rate twice as long, each with a second of its own; of
+/// each kind one in four may be run again.
 fn seconds(blocks: u32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a number of delays")]
-    let loads = (DELAYS_MS.len() as f64 + 2.0 + 2.0 * 2.0) * 1.25;
+    let loads = (DELAYS_MS.len() as f64 + 2.0 + 2.0 * 2.0) * 1.5;
     #[expect(clippy::cast_precision_loss, reason = "a number of structures")]
     let structures = OF_ONE as f64;
     structures * f64::from(blocks) * loads * (HOLD_S + 1.0)

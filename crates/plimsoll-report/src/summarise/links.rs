@@ -253,7 +253,9 @@ impl Rows<'_> {
             slope(&levels).as_ref().map(bounds)
         };
         let rounds = self.of(of_slope, link);
-        let mut counts = rounds.values().flatten().map(|row| row.times(step));
+        let rows = rounds.values().flatten();
+        let usable = rows.filter(|row| row.figure_of(step, Statistic::P99).is_some());
+        let mut counts = usable.map(|row| row.times(step));
         let is_enough =
             counts.all(|times| times.is_some_and(|times| times.count >= ENOUGH_FOR_P99));
         Slopes {
@@ -291,8 +293,10 @@ impl Rows<'_> {
             let delay = row.delayed.get(link).copied().unwrap_or(0.0);
             // The bits of numbers that are not negative ascend as these do.
             let (means, exchanges) = by_delay.entry(delay.to_bits()).or_default();
-            means.extend(row.figure(Statistic::Mean));
-            *exchanges += row.exchanges;
+            if let Some(mean) = row.figure(Statistic::Mean) {
+                means.push(mean);
+                *exchanges += row.exchanges;
+            }
         }
         let figures = by_delay.into_iter();
         let figures = figures.map(|(delay, (means, exchanges))| DelayFigures {

@@ -6,7 +6,7 @@
 //! First every delay of every link, from which slopes follow. Then the loads that these ask for: links that callers may wait for at half the
 //! rate, and gains, for which all links are delayed by a little more than the slowest takes, and then each of them by its own time less.
 //!
-//! A load whose mean response time cannot be used, for a criterion of validity reaches it, is run again at the end of its round.
+//! A load whose mean response time cannot be used, for a criterion of validity reaches it, is run again in its round.
 
 mod round;
 mod turns;
@@ -86,7 +86,7 @@ fn slopes(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> 
     planned
 }
 
-/// Loads that slopes and turns will ask for if every link has some: how long the run takes at most.
+/// Loads that slopes and turns will ask for if every link has some.
 fn foreseen(session: &Session<'_, '_>, sensitivity: &Sensitivity) -> Vec<Planned> {
     let arms = of_arms(session, sensitivity).into_iter();
     let of_arm = |(arm, links): (usize, Vec<String>)| {
@@ -239,8 +239,7 @@ async fn rounds(
             if ending != Ending::Complete {
                 return Ok(ending);
             }
-            let row = session.rows_of(load.arm).last();
-            let is_void = row.is_some_and(|row| row.void_for.contains(&Statistic::Mean));
+            let is_void = session.rows_of(load.arm).last().is_some_and(is_void);
             if is_void && round.repeat(load) {
                 outlook.add(length(&arm).unwrap_or_default());
             }
@@ -297,14 +296,21 @@ async fn delayed(
             _ => Vec::new(),
         },
     };
-    if block.keeping == Keeping::OfArm {
+    if load.purpose == DelayPurpose::Slope(None) && !is_void(&row) {
         refuse_crowding(arm, &row, session)?;
+    }
+    if block.keeping == Keeping::OfArm {
         session.keep(block.number, measured.data, measured.notes);
     }
     session.recorder.delay(&row)?;
     let rows = session.delays.entry(arm.name.clone()).or_default();
     rows.push(row);
     Ok(ending)
+}
+
+/// Whether the mean response time of a load cannot be used.
+fn is_void(row: &DelayRow) -> bool {
+    row.void_for.contains(&Statistic::Mean)
 }
 
 /// Refuses to go on with so few connections that delays would be waited out in the queue for one.
@@ -334,7 +340,7 @@ fn refuse_gains(arm: &Arm, rows: &[DelayRow], gains: &[Planned]) -> Option<Strin
     let all = gains.first()?;
     let plain = rows
         .iter()
-        .find(|row| row.purpose == DelayPurpose::Slope(None))?;
+        .find(|row| row.purpose == DelayPurpose::Slope(None) && !is_void(row))?;
     let added = all.delayed.iter().map(|(link, delay)| {
         let turns = plain
             .links

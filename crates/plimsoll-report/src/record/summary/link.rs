@@ -116,7 +116,7 @@ pub struct DelayFigures {
     pub delay_s: f64,
     /// Mean response time; `null` with fewer than two blocks.
     pub mean_s: Option<Bounds>,
-    /// Exchanges over all blocks.
+    /// Exchanges of the loads whose mean can be used.
     pub exchanges: u64,
 }
 

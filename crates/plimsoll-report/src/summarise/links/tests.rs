@@ -121,6 +121,28 @@ fn calls_in_sequence_have_slope_one_and_gain_their_own_time() {
     assert_eq!(may_be_waited_for(&rows(true)).len(), 2);
 }
 
+/// As the lab writes them: a load that was spoiled, and behind it the one that was run again in its place.
+#[test]
+fn a_spoiled_load_that_was_run_again_changes_nothing() {
+    let usable = rows(true);
+    let whole = found(&usable);
+    let spoiled = usable.iter().flat_map(|row| {
+        let mut spoiled = row.clone();
+        spoiled.void_for = vec![Statistic::Mean, Statistic::P50, Statistic::P99];
+        spoiled.response_time.mean = Some(7.0);
+        [spoiled, row.clone()]
+    });
+    let (links, critical) = found(&spoiled.collect::<Vec<_>>());
+    assert_eq!(critical, whole.1);
+    for (link, known) in links.iter().zip(&whole.0) {
+        assert_eq!(link.slope, known.slope);
+        assert_eq!(link.gain, known.gain);
+        assert!(link.gain.is_some() && link.why_no_gain.is_none());
+        assert_eq!((link.shape, link.saturated), (known.shape, known.saturated));
+        assert_eq!(link.delays, known.delays);
+    }
+}
+
 #[test]
 fn a_link_that_nobody_waits_for_has_no_slope_and_no_gain() {
     let (links, _) = found(&rows(false));

@@ -1,17 +1,18 @@
-//! The loads of a round, in an order of its own: each once, and again behind them what a disturbed machine took.
+//! The loads of a round, in an order of its own: each once, and again what a disturbed machine took.
 
 use plimsoll_base::random::{Draw, Stream};
-use std::collections::VecDeque;
 
-/// One load in so many of a round is run again at most, which bounds how long a run takes.
+/// One load in so many of a round, rounded up, is run again at most, which bounds how long a run takes.
 const AGAIN: usize = 4;
 
 /// Loads that are left of a round.
 #[derive(Debug)]
 pub(super) struct Round<'a, T> {
-    left: VecDeque<(&'a T, Run)>,
+    /// The next one last.
+    left: Vec<(&'a T, Run)>,
     /// How many loads may be run again.
     spare: usize,
+    draw: Draw,
 }
 
 /// Whether a load is run again.
@@ -24,26 +25,30 @@ pub(super) enum Run {
 impl<'a, T> Round<'a, T> {
     /// All of these loads; `number` is the round's and gives their order.
     pub(super) fn new(planned: &'a [T], seed: u64, number: u32) -> Self {
-        let mut order: Vec<&T> = planned.iter().collect();
-        Draw::new(seed, Stream::Order, u64::from(number)).shuffle(&mut order);
-        let spare = order.len().div_ceil(AGAIN);
+        let mut draw = Draw::new(seed, Stream::Order, u64::from(number));
+        let mut left: Vec<_> = planned.iter().map(|load| (load, Run::First)).collect();
+        draw.shuffle(&mut left);
         Self {
-            left: order.into_iter().map(|load| (load, Run::First)).collect(),
-            spare,
+            spare: left.len().div_ceil(AGAIN),
+            left,
+            draw,
         }
     }
 
     /// The next load.
     pub(super) fn next(&mut self) -> Option<(&'a T, Run)> {
-        self.left.pop_front()
+        self.left.pop()
     }
 
-    /// Runs a load again, after those that are left, if not too many were. Whether it will.
+    /// Runs a load again, somewhere among those that are left, if not too many were. Whether it will. Always behind them, the loads that are
+    /// spoiled most often would be the last of their rounds.
     pub(super) fn repeat(&mut self, load: &'a T) -> bool {
         let is_spared = self.spare > 0;
         if is_spared {
             self.spare -= 1;
-            self.left.push_back((load, Run::Again));
+            let place = self.draw.below(self.left.len() as u64 + 1);
+            let place = usize::try_from(place).unwrap_or(0);
+            self.left.insert(place, (load, Run::Again));
         }
         is_spared
     }
@@ -54,28 +59,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_load_comes_once_and_a_quarter_as_many_again_at_most() {
-        for loads in [1, 4, 9] {
+    fn each_load_comes_once_and_one_in_four_again() {
+        for (loads, most) in [(1, 1), (4, 1), (9, 3)] {
             let planned: Vec<usize> = (0..loads).collect();
             let mut round = Round::new(&planned, 5, 1);
             let mut seen = Vec::new();
             while let Some((load, run)) = round.next() {
+                let before = seen.iter().any(|(known, _)| known == load);
+                assert_eq!(before, run == Run::Again, "load {load} in {seen:?}");
                 seen.push((*load, run));
                 round.repeat(load);
             }
-            let (first, again) = seen.split_at(loads);
-            assert!(first.iter().all(|(_, run)| *run == Run::First));
-            assert!(again.iter().all(|(_, run)| *run == Run::Again));
-            let mut once: Vec<usize> = first.iter().map(|(load, _)| *load).collect();
-            once.sort_unstable();
-            assert_eq!(once, planned);
-            assert_eq!(again.len(), loads.div_ceil(4));
-            let of_again = again.iter().map(|(load, _)| load);
-            assert!(
-                of_again.eq(first.iter().take(again.len()).map(|(load, _)| load)),
-                "the one that has waited longest first"
-            );
+            let mut once = seen.clone();
+            once.retain(|(_, run)| *run == Run::First);
+            once.sort_unstable_by_key(|(load, _)| *load);
+            assert!(once.iter().map(|(load, _)| load).eq(&planned));
+            assert_eq!(seen.len(), loads + most);
         }
+    }
+
+    #[test]
+    fn a_load_comes_again_anywhere_among_those_left() {
+        let planned: Vec<usize> = (0..5).collect();
+        let places = (0..200).map(|number| {
+            let mut round = Round::new(&planned, 5, number);
+            let (first, _) = round.next().unwrap();
+            assert!(round.repeat(first));
+            let left = std::iter::from_fn(|| round.next());
+            left.map(|(_, run)| run)
+                .position(|run| run == Run::Again)
+                .unwrap()
+        });
+        let mut places: Vec<usize> = places.collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places, [0, 1, 2, 3, 4]);
     }
 
     #[test]
