@@ -52,9 +52,9 @@ impl LogEncoder {
         self.framed.clear();
         self.framed.extend(COOKIE.to_be_bytes());
         self.framed.extend([0; 4]);
-        // What cannot be compressed grows by five bytes for each 16 kB or so, and by the frame of zlib.
+        // More than zlib adds to what cannot be compressed: five bytes for each 16 kB or so, and its frame.
         self.framed
-            .reserve(self.plain.len() + self.plain.len() / 1_024 + 64);
+            .reserve(self.plain.len() + self.plain.len() / 8 + 128);
         self.compressor.reset();
         let ended =
             self.compressor

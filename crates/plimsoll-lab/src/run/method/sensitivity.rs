@@ -338,9 +338,14 @@ fn refuse_crowding(arm: &Arm, row: &DelayRow, session: &Session<'_, '_>) -> Resu
 /// Why gains cannot be measured: all links delayed at once would keep exchanges for longer than connections or the timeout allow.
 fn refuse_gains(arm: &Arm, rows: &[DelayRow], gains: &[Planned]) -> Option<String> {
     let all = gains.first()?;
-    let plain = rows
-        .iter()
-        .find(|row| row.purpose == DelayPurpose::Slope(None) && !is_void(row))?;
+    let plain = || {
+        let rows = rows.iter();
+        rows.filter(|row| row.purpose == DelayPurpose::Slope(None))
+    };
+    // A machine that was disturbed in all of them is no reason to forget the limits.
+    let plain = plain()
+        .find(|row| !is_void(row))
+        .or_else(|| plain().next())?;
     let added = all.delayed.iter().map(|(link, delay)| {
         let turns = plain
             .links
