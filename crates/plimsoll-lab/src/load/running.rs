@@ -23,6 +23,7 @@ use crate::topology::cgroup;
 use crate::topology::component::Topology;
 use crate::topology::generator::Generator;
 use crate::topology::probe::{Cost, HealthProbe, HostProbe, Moment, SampleSubject, Sampler};
+use crate::topology::process_tree::Descendants;
 use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
 use plimsoll_load::plan::{Plan, groups_of};
 use plimsoll_report::record::Breach;
@@ -64,6 +65,7 @@ fn gone(target: &str, since_s: f64) -> LabError {
 /// A load under way.
 pub(super) struct RunningLoad {
     generator: Generator,
+    processes: Descendants,
     sampler: Sampler,
     host: HostProbe,
     /// Processor time that the probes of the last sample took.
@@ -130,6 +132,7 @@ impl RunningLoad {
             watch: Watch::new(&spec.experiment.thresholds, &data, &steps),
             breaches: Vec::new(),
             generator,
+            processes: Descendants::default(),
             sampler: Sampler::default(),
             host: HostProbe::default(),
             probing: Duration::ZERO,
@@ -390,7 +393,7 @@ impl RunningLoad {
         let (cost, now) = (Cost::start(), Instant::now());
         let moment = Moment::read(now);
         let mut samples = topology.sample(&moment);
-        let generator = moment.below(self.generator.shim_pid());
+        let generator = self.processes.look(self.generator.shim_pid());
         let own = self.sampler.sample(&moment, &generator, &[]);
         samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
         let host = self.host.sample(&moment, self.probing);

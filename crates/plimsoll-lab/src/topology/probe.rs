@@ -44,7 +44,9 @@ pub(crate) use steal::MachineTimes;
 
 use plimsoll_report::record::ComponentSample;
 use process::ProcessTotals;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 use strain::{ProcessPlaces, Strains};
 use threads::{ThreadId, ThreadTimes};
 use tokio::time::Instant;
@@ -76,6 +78,18 @@ impl Totals {
             strains: Strains::read(place, moment),
         }
     }
+
+    /// Adds the threads that the sample before had and that only the listing left out: while threads end, the kernel may skip others.
+    fn complete(&mut self, before: &Self) {
+        for thread in before.threads.keys() {
+            if self.processes.contains_key(&thread.0)
+                && let Entry::Vacant(left_out) = self.threads.entry(*thread)
+                && let Some(times) = threads::times(*thread)
+            {
+                left_out.insert(times);
+            }
+        }
+    }
 }
 
 impl Sampler {
@@ -95,7 +109,10 @@ impl Sampler {
         let place = self
             .place
             .insert(place.unwrap_or_else(|| ProcessPlaces::of(pids)));
-        let totals = Totals::read(pids, place, moment);
+        let mut totals = Totals::read(pids, place, moment);
+        if let Some((_, before)) = &self.before {
+            totals.complete(before);
+        }
         if totals.threads.is_empty() {
             *self = Self::default();
             return None;
@@ -126,8 +143,9 @@ fn known(pids: &[u32], of: impl Fn(u32) -> Option<u64>) -> Option<u64> {
     pids.iter().filter_map(|&pid| of(pid)).reduce(|a, b| a + b)
 }
 
-/// CPU figures over `length_s` seconds. A thread that is new counts from its start. What a thread used that ended in the
-/// interval is known only for its process and only in ticks, so such a process counts with the larger of both figures.
+/// CPU figures over `length_s` seconds. A thread that is new counts from its start, but with no more than the interval: it may be older,
+/// and only have been left out before. What a thread used that ended in the interval is known only for its process and only in ticks, so
+/// such a process counts with the larger of both figures.
 #[expect(
     clippy::cast_precision_loss,
     reason = "nanoseconds of one interval fit a double"
@@ -143,14 +161,17 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
     };
     let mut by_process: HashMap<u32, u64> = HashMap::new();
     for (id, times) in &after.threads {
-        let earlier = before.threads.get(id).copied().unwrap_or_default();
-        let running_ns = times.running_ns.saturating_sub(earlier.running_ns);
+        let used = match before.threads.get(id) {
+            Some(earlier) => times.since(*earlier),
+            None => times.at_most(Duration::from_secs_f64(length_s)),
+        };
+        let running_ns = used.running_ns;
         *by_process.entry(id.0).or_default() += running_ns;
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
         let cores = per_second(running_ns).min(1.0);
         let busiest = &mut sample.busiest_thread_cores;
         *busiest = Some(busiest.map_or(cores, |busiest| busiest.max(cores)));
-        let waiting = per_second(times.waiting_ns.saturating_sub(earlier.waiting_ns));
+        let waiting = per_second(used.waiting_ns);
         sample.run_delay += waiting;
         let ready = (cores + waiting).min(1.0);
         let readiest = &mut sample.strain.busiest_thread_ready;
@@ -226,6 +247,28 @@ mod tests {
         let before = totals(&[((1, 1), 5000, 0)], &[(1, 5000)]);
         let after = totals(&[((1, 1), 5500, 200), ((1, 3), 1500, 0)], &[(1, 7000)]);
         check(&before, &after, (1.0, 0.75, 0.1));
+    }
+
+    #[test]
+    fn a_thread_that_was_left_out_before_counts_with_the_interval_at_most() {
+        let before = totals(&[((1, 1), 5000, 0)], &[(1, 5000)]);
+        let after = totals(
+            &[((1, 1), 6000, 0), ((2, 2), 90_000, 9000)],
+            &[(1, 6000), (2, 90_000)],
+        );
+        check(&before, &after, (1.5, 1.0, 1.0));
+    }
+
+    /// A listing without a thread that lives is completed from the sample before; one that has ended stays away.
+    #[test]
+    fn a_thread_that_the_listing_left_out_is_asked_for() {
+        let own = std::process::id();
+        let (listed, ended) = ((own, own), (own, u32::MAX));
+        let before = totals(&[(listed, 0, 0), (ended, 0, 0)], &[(own, 0)]);
+        let mut after = totals(&[], &[(own, 0)]);
+        after.complete(&before);
+        let threads: Vec<&ThreadId> = after.threads.keys().collect();
+        assert_eq!(threads, [&listed]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which processes exist and who their parents are, from `/proc`. What they consume is the probes' business.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -71,10 +71,43 @@ impl ProcessTree {
     }
 }
 
-/// Every process below `root`, without `root` itself: by the children that each has (proc_pid_task(5)), which spares looking at every
-/// process of the host. Kernels that do not list them are asked for all.
-#[must_use]
-pub fn below(root: u32) -> Vec<Process> {
+/// The processes below one, looked for again and again at little cost.
+#[derive(Debug, Default)]
+pub struct Descendants {
+    known: Vec<Process>,
+}
+
+impl Descendants {
+    /// The processes below `root` that have not ended, without `root` itself. While a child ends, the kernel may leave its siblings out
+    /// (proc_pid_task(5)), so one that was here at the last look and still is below `root` counts; a new one may be missed once.
+    pub fn look(&mut self, root: u32) -> Vec<u32> {
+        self.take(root, below(root));
+        self.known.iter().map(|process| process.pid).collect()
+    }
+
+    fn take(&mut self, root: u32, mut found: Vec<Process>) {
+        found.retain(|process| !process.ended);
+        let listed: HashSet<u32> = found.iter().map(|process| process.pid).collect();
+        let left_out = self.known.iter().filter(|one| !listed.contains(&one.pid));
+        found.extend(left_out.filter(|one| one.is_still_below(root)));
+        // The first is what the shim started.
+        found.sort_by_key(|process| (process.started, process.pid));
+        self.known = found;
+    }
+}
+
+impl Process {
+    /// Whether it has not ended and descends from `root`.
+    fn is_still_below(&self, root: u32) -> bool {
+        let now = read(self.pid).filter(|now| !now.ended && now.started == self.started);
+        let mut ancestors = std::iter::successors(now, |process| read(process.parent));
+        ancestors.any(|process| process.parent == root)
+    }
+}
+
+/// Every process below `root` that the children of each name (proc_pid_task(5)), which spares looking at every process of the host.
+/// Kernels that do not list them are asked for all.
+fn below(root: u32) -> Vec<Process> {
     if !Path::new("/proc/self/task")
         .join(own_id())
         .join("children")
@@ -93,8 +126,6 @@ pub fn below(root: u32) -> Vec<Process> {
         next.extend(children(pid));
         found.push(process);
     }
-    // The first is what the shim started.
-    found.sort_by_key(|process| (process.started, process.pid));
     found
 }
 
@@ -181,22 +212,31 @@ mod tests {
         );
     }
 
+    /// Children of other tests end meanwhile, whose siblings the kernel may leave out: by the cheap way a child is there sooner or later.
     #[test]
-    fn a_child_is_below_this_process() {
+    fn a_child_is_below_this_process_until_it_ends() {
+        let own = std::process::id();
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .spawn()
             .unwrap();
-        let found = below(std::process::id());
-        let all = ProcessTree::read().descendants(std::process::id());
+        let all = ProcessTree::read().descendants(own);
+        let mut descendants = Descendants::default();
+        let found = (0..1000).any(|_| descendants.look(own).contains(&child.id()));
+        descendants.take(own, Vec::new());
+        let left_out = descendants.known.clone();
+        descendants.take(child.id(), Vec::new());
+        let below_another = descendants.known.clone();
         child.kill().unwrap();
         child.wait().unwrap();
-        for processes in [found, all] {
-            assert!(
-                processes.iter().any(|p| p.pid == child.id()),
-                "{processes:?}"
-            );
-        }
+        descendants.known.clone_from(&left_out);
+        descendants.take(own, Vec::new());
+
+        let has_it = |processes: &[Process]| processes.iter().any(|p| p.pid == child.id());
+        assert!(has_it(&all), "{all:?}");
+        assert!(found && has_it(&left_out), "{left_out:?}");
+        assert!(below_another.is_empty(), "{below_another:?}");
+        assert!(!has_it(&descendants.known), "{:?}", descendants.known);
     }
 
     #[test]

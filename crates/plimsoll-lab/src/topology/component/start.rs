@@ -9,7 +9,6 @@ use super::ready;
 use super::watched::Watched;
 use crate::error::{LabError, LogTail};
 use crate::topology::child::{Child, Exit};
-use crate::topology::probe::Sampler;
 use crate::topology::way::Way;
 use plimsoll_experiment::{Command, HTTPS};
 use std::future::Future;
@@ -95,7 +94,7 @@ impl Start {
                 groups: self.launch.spec.cgroups,
                 log: self.log,
                 counters: self.launch.counters,
-                watched: Watched::Below(Sampler::default()),
+                watched: Watched::below_shim(),
             },
             announced,
         })

@@ -4,7 +4,7 @@ use super::Topology;
 use super::address::Address;
 use super::faults::READY_WITHIN;
 use super::ready;
-use crate::topology::process_tree;
+use crate::topology::process_tree::ProcessTree;
 use crate::topology::shim::{self, Cgroup};
 use crate::topology::way::Way;
 use plimsoll_base::ignored::Ignored as _;
@@ -53,7 +53,7 @@ impl Topology<'_> {
 impl Target {
     /// Its processes that have not ended.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let below = process_tree::below(self.shim).into_iter();
+        let below = ProcessTree::read().descendants(self.shim).into_iter();
         below
             .filter(|process| !process.ended)
             .map(|process| process.pid)

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use crate::topology::probe::{Container, Endpoint, Moment, Postgresql, Redis, Sampler, Source};
-use crate::topology::process_tree;
+use crate::topology::process_tree::{self, Descendants};
 use plimsoll_experiment::{ExternalProbe, Secret};
 use plimsoll_report::record::ComponentSample;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use std::time::Duration;
 /// Source of a component's samples.
 pub(super) enum Watched {
     /// The processes below its shim.
-    Below(Sampler),
+    Below(Descendants, Sampler),
     /// A process that ran already, with all below it.
-    Process(u32, Sampler),
+    Process(u32, Descendants, Sampler),
     /// The processes of a control group.
     Cgroup(PathBuf, Sampler),
     /// An endpoint or a server.
@@ -23,6 +23,15 @@ pub(super) enum Watched {
 }
 
 impl Watched {
+    /// The processes below a shim.
+    pub(super) fn below_shim() -> Self {
+        Self::Below(Descendants::default(), Sampler::default())
+    }
+
+    fn process(pid: u32) -> Self {
+        Self::Process(pid, Descendants::default(), Sampler::default())
+    }
+
     /// Probe of an external component as the experiment states it, with the password that it needs. A server whose statistics cannot be read
     /// says so while it is watched, and a load goes on without them; whatever else sees nothing is an error.
     pub(super) async fn open(
@@ -38,7 +47,7 @@ impl Watched {
         match probe {
             ExternalProbe::None => Ok(Self::Nothing),
             ExternalProbe::Process(pid) if Path::new(&format!("/proc/{pid}")).is_dir() => {
-                Ok(Self::Process(*pid, Sampler::default()))
+                Ok(Self::process(*pid))
             }
             ExternalProbe::Process(pid) => Err(blind(format!("there is no process {pid}"))),
             ExternalProbe::Cgroup(group) => match members(group) {
@@ -64,7 +73,7 @@ impl Watched {
                 let found = Container::find(probe).await.map_err(blind)?;
                 Ok(match found.group {
                     Some(group) => Self::Cgroup(group, Sampler::default()),
-                    None => Self::Process(found.pid, Sampler::default()),
+                    None => Self::process(found.pid),
                 })
             }
         }
@@ -78,11 +87,11 @@ impl Watched {
         ports: &[u16],
     ) -> Option<ComponentSample> {
         match self {
-            Self::Below(sampler) => sampler.sample(moment, &moment.below(shim?), ports),
-            Self::Process(pid, sampler) => {
+            Self::Below(below, sampler) => sampler.sample(moment, &below.look(shim?), ports),
+            Self::Process(pid, below, sampler) => {
                 let own = process_tree::read(*pid).filter(|process| !process.ended);
                 let own = own.map(|process| process.pid);
-                let pids: Vec<u32> = own.into_iter().chain(moment.below(*pid)).collect();
+                let pids: Vec<u32> = own.into_iter().chain(below.look(*pid)).collect();
                 sampler.sample(moment, &pids, ports)
             }
             Self::Cgroup(group, sampler) => {
@@ -97,7 +106,7 @@ impl Watched {
     /// Resources that cannot be seen at the moment, in words.
     pub(super) fn denied(&self) -> Option<String> {
         match self {
-            Self::Below(sampler) | Self::Process(_, sampler) | Self::Cgroup(_, sampler) => {
+            Self::Below(_, sampler) | Self::Process(_, _, sampler) | Self::Cgroup(_, sampler) => {
                 sampler.denied().map(str::to_owned)
             }
             Self::Endpoint(endpoint) => endpoint.trouble(),

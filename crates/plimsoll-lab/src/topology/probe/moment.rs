@@ -3,7 +3,6 @@
 use super::namespace::{self, Reading};
 use super::processors::Processors;
 use super::steal::MachineTimes;
-use crate::topology::process_tree;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -41,15 +40,5 @@ impl Moment {
         let mut known = self.namespaces.borrow_mut();
         let reading = known.entry(namespace);
         reading.or_insert_with(|| Reading::take(pid)).clone()
-    }
-
-    /// The processes below `root`, itself excluded.
-    #[must_use]
-    pub fn below(&self, root: u32) -> Vec<u32> {
-        let processes = process_tree::below(root).into_iter();
-        processes
-            .filter(|process| !process.ended)
-            .map(|process| process.pid)
-            .collect()
     }
 }

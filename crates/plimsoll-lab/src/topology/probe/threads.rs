@@ -5,6 +5,7 @@
 
 use super::process;
 use std::fs;
+use std::time::Duration;
 
 /// A thread: process id, thread id.
 pub(super) type ThreadId = (u32, u32);
@@ -16,6 +17,25 @@ pub(super) struct ThreadTimes {
     pub(super) running_ns: u64,
     /// Runnable without a CPU, in nanoseconds.
     pub(super) waiting_ns: u64,
+}
+
+impl ThreadTimes {
+    /// Since an earlier reading of the thread.
+    pub(super) fn since(self, earlier: Self) -> Self {
+        Self {
+            running_ns: self.running_ns.saturating_sub(earlier.running_ns),
+            waiting_ns: self.waiting_ns.saturating_sub(earlier.waiting_ns),
+        }
+    }
+
+    /// Each no longer than `length`.
+    pub(super) fn at_most(self, length: Duration) -> Self {
+        let most = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            running_ns: self.running_ns.min(most),
+            waiting_ns: self.waiting_ns.min(most),
+        }
+    }
 }
 
 /// The threads of a process that could be read, but for those named `except`.
@@ -37,15 +57,19 @@ pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
     let entries = entries.into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
-            let tid = entry.file_name().to_str()?.parse().ok()?;
-            let text = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
-            let times = text("schedstat")
-                .and_then(|schedstat| parse_schedstat(&schedstat))
-                .filter(|times| times.running_ns > 0)
-                .or_else(|| parse_stat(&text("stat")?))?;
-            Some(((pid, tid), times))
+            let thread = (pid, entry.file_name().to_str()?.parse().ok()?);
+            Some((thread, times(thread)?))
         })
         .collect()
+}
+
+/// The totals of a thread; `None` when it has ended.
+pub(super) fn times((pid, tid): ThreadId) -> Option<ThreadTimes> {
+    let text = |file| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok();
+    text("schedstat")
+        .and_then(|schedstat| parse_schedstat(&schedstat))
+        .filter(|times| times.running_ns > 0)
+        .or_else(|| parse_stat(&text("stat")?))
 }
 
 /// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).
