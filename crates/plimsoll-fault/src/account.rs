@@ -1,6 +1,7 @@
 //! Account of a proxy: bytes, connections, and turns of its conversations, without looking into any protocol.
 
 use crate::direction::Direction;
+use crate::passage::Lateness;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -24,6 +25,10 @@ pub struct Account {
     pub answered: Count,
     /// The time in all, in nanoseconds, from the last bytes of a turn to the first back.
     pub turn_nanos: Count,
+    /// Pieces that a toxic held until a moment.
+    pub held: Count,
+    /// How much later than that moment they went on, in all, in nanoseconds.
+    pub late_nanos: Count,
     received: [Count; 2],
     sent: [Count; 2],
 }
@@ -53,6 +58,14 @@ impl Account {
     /// Bytes that came from the sender of a direction.
     pub fn received(&self, direction: Direction) -> &Count {
         &self.received[direction as usize]
+    }
+
+    /// Pieces that toxics held.
+    pub fn add_lateness(&self, lateness: Lateness) {
+        if lateness.pieces > 0 {
+            self.held.add(lateness.pieces);
+            self.late_nanos.add(nanos(lateness.time));
+        }
     }
 
     /// Bytes that went to the receiver of a direction.

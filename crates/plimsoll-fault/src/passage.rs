@@ -4,6 +4,7 @@ use bytes::Bytes;
 use plimsoll_base::random::Draw;
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Bytes, or an end of them.
@@ -91,6 +92,15 @@ impl Queue {
     }
 }
 
+/// Pieces that were let go of after the moment that was awaited for them, because a timer or a processor came late.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Lateness {
+    /// How many were awaited.
+    pub pieces: u64,
+    /// By how much they were late, in all.
+    pub time: Duration,
+}
+
 /// A stage's moment: it may take from its queue, and give to the next.
 #[derive(Debug)]
 pub struct Passage<'a> {
@@ -104,6 +114,8 @@ pub struct Passage<'a> {
     pub room: usize,
     /// The random values of this stage on this connection.
     pub draw: &'a mut Draw,
+    /// How late pieces were let go of.
+    pub lateness: &'a mut Lateness,
 }
 
 impl Passage<'_> {

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 /// All proxies, by name.
 ///
 /// A turn is bytes of the client that come after bytes of the server, or first; its time runs from the last of them to the server's first
-/// byte. Where requests overlap on a connection, as in HTTP/2, turns are a lower bound.
+/// byte. Pieces that `latency` or `delay` held went on later than they should by `late_s`, in the mean. Where requests overlap on a
+/// connection, as in HTTP/2, turns are a lower bound.
 pub fn page(proxies: &Proxies) -> Page {
     let named = proxies.iter();
     let named = named.map(|proxy| (proxy.name.to_string(), turns(proxy)));
@@ -22,16 +23,18 @@ fn turns(proxy: &Proxy) -> Value {
         shards.map(|shard| count(shard).get()).sum()
     };
     let answered = sum(|account| &account.answered);
+    let held = sum(|account| &account.held);
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean of times needs no 53 bits"
     )]
-    let mean =
-        (answered > 0).then(|| sum(|account| &account.turn_nanos) as f64 / 1e9 / answered as f64);
+    let mean = |nanos: u64, of: u64| (of > 0).then(|| nanos as f64 / 1e9 / of as f64);
     json!({
         "turns": sum(|account| &account.turns),
         "answered": answered,
-        "turn_time_s": mean,
+        "turn_time_s": mean(sum(|account| &account.turn_nanos), answered),
+        "held": held,
+        "late_s": mean(sum(|account| &account.late_nanos), held),
         "connections": sum(|account| &account.connections),
         "open": sum(|account| &account.open),
         "unreachable": sum(|account| &account.unreachable),

@@ -1,7 +1,7 @@
 //! One direction of one connection: from its sender through the toxics to its receiver.
 
 use crate::direction::Direction;
-use crate::passage::{Content, Item, Next, Passage, Queue, Stage};
+use crate::passage::{Content, Item, Lateness, Next, Passage, Queue, Stage};
 use crate::toxic::{Toxic, Toxics};
 use plimsoll_base::random::{Draw, Stream};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -27,6 +27,8 @@ pub struct Lane {
     pub deaf: bool,
     /// The sender has reset the connection, which was seen when something was written to it: its end is no clean one.
     pub is_reset: bool,
+    /// Of pieces that toxics held, since it was last taken.
+    pub lateness: Lateness,
     /// So much comes that it is moved without a copy, where no toxic looks at it.
     pub is_bulk: bool,
 }
@@ -113,6 +115,7 @@ impl Lane {
             finished: false,
             deaf: false,
             is_reset: false,
+            lateness: Lateness::default(),
             is_bulk: false,
         }
     }
@@ -227,6 +230,7 @@ impl Lane {
             next,
             room,
             draw: &mut slot.draw,
+            lateness: &mut self.lateness,
         };
         if slot.ended {
             passage.queue.clear();

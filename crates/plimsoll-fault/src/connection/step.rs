@@ -134,6 +134,8 @@ impl Step<'_> {
     fn pass(&mut self, context: &mut Context<'_>) -> Moved {
         let now = Instant::now();
         let wake = self.lane.advance(now);
+        self.account
+            .add_lateness(std::mem::take(&mut self.lane.lateness));
         match self.deliver(context) {
             Moved::Nothing(_) => {}
             moved => return moved,

@@ -19,6 +19,8 @@ pub struct Line {
     last: Instant,
     /// The place of the first piece's delay within the jitter, from −1 to 1, once it is drawn.
     drawn: Option<f64>,
+    /// The moment for which the first piece waits.
+    awaited: Option<Instant>,
 }
 
 impl Line {
@@ -27,6 +29,7 @@ impl Line {
         Self {
             last: now,
             drawn: None,
+            awaited: None,
         }
     }
 
@@ -45,7 +48,13 @@ impl Line {
                 Content::End | Content::Reset | Content::Cut => self.last.max(first.arrived),
             };
             if due > passage.now {
+                self.awaited = Some(due);
                 return Next::At(due);
+            }
+            // One for which the next stage had no room at that moment is late for another reason.
+            if self.awaited.take() == Some(due) {
+                passage.lateness.pieces += 1;
+                passage.lateness.time += passage.now - due;
             }
             self.drawn = None;
             self.last = due;

@@ -199,6 +199,10 @@ fn delays_of_ours_are_no_part_of_a_turn() {
     let per_turn = start.elapsed().as_secs_f64() / 3.0;
     let own = serving.turns("p", "turn_time_s").as_f64().unwrap();
     assert!(per_turn - own >= 0.199, "{own} of {per_turn}");
+    assert_eq!(serving.turns("p", "held"), 6);
+    let late = serving.turns("p", "late_s").as_f64().unwrap();
+    let (held, least) = (per_turn - own, 0.199 + 2.0 * late);
+    assert!(late > 0.0 && held >= least, "{held} of {least}");
 }
 
 #[test]

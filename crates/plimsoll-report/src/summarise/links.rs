@@ -76,6 +76,18 @@ impl DelayRow {
     fn figure(&self, statistic: Statistic) -> Option<f64> {
         self.figure_of(None, statistic)
     }
+
+    /// The delay of a link that was planned for this load.
+    fn planned_delay(&self, link: &str) -> f64 {
+        self.delayed.get(link).copied().unwrap_or(0.0)
+    }
+
+    /// The delay of a link as it was in the mean: a timer, or a processor that is given to others, makes one longer, and nothing makes none
+    /// at all longer.
+    fn mean_delay(&self, link: &str) -> f64 {
+        let late = self.links.get(link).and_then(|turns| turns.late_s);
+        self.planned_delay(link) + late.unwrap_or(0.0)
+    }
 }
 
 /// Of each round the shortest and the longest delay.
@@ -116,9 +128,36 @@ impl Rows<'_> {
         rounds
     }
 
-    /// A figure over the delays of a link, round by round.
+    /// A figure over the planned delays of a link, round by round.
     fn levels(
         &self,
+        question: impl Fn(&DelayPurpose) -> Option<Option<&str>>,
+        link: &str,
+        figure: impl Fn(&DelayRow) -> Option<f64>,
+    ) -> Vec<Vec<Level>> {
+        self.levels_at(DelayRow::planned_delay, question, link, figure)
+    }
+
+    /// The mean response time over the mean delays of a link, round by round.
+    fn means_by_delay(
+        &self,
+        question: impl Fn(&DelayPurpose) -> Option<Option<&str>>,
+        link: &str,
+        step: Option<&str>,
+    ) -> Vec<Vec<Level>> {
+        self.levels_at(DelayRow::mean_delay, question, link, |row| {
+            row.figure_of(step, Statistic::Mean)
+        })
+    }
+
+    /// The mean response time over the planned delays of a link, which are alike in all rounds.
+    fn means_by_planned_delay(&self, link: &str) -> Vec<Vec<Level>> {
+        self.levels(of_slope, link, |row| row.figure(Statistic::Mean))
+    }
+
+    fn levels_at(
+        &self,
+        delay: impl Fn(&DelayRow, &str) -> f64,
         question: impl Fn(&DelayPurpose) -> Option<Option<&str>>,
         link: &str,
         figure: impl Fn(&DelayRow) -> Option<f64>,
@@ -126,7 +165,7 @@ impl Rows<'_> {
         let rounds = self.of(question, link);
         let level = |row: &&DelayRow| {
             Some(Level {
-                delay_s: row.delayed.get(link).copied().unwrap_or(0.0),
+                delay_s: delay(row, link),
                 value: figure(row)?,
             })
         };
@@ -140,7 +179,7 @@ impl Rows<'_> {
     fn link(&self, (name, link): (&str, &str), doubt: Option<&str>, seed: u64) -> LinkSummary {
         let slopes = self.slopes(link, None);
         let is_saturated = self.is_saturated(link);
-        let shape = shape(&self.means_by_delay(link), seed);
+        let shape = shape(&self.means_by_planned_delay(link), seed);
         let turns = self.turns(link);
         let per_exchange = turns.map(|(per_exchange, _)| per_exchange);
         let reading = match (self.reading(link), per_exchange) {
@@ -186,26 +225,21 @@ impl Rows<'_> {
         }
     }
 
-    /// Mean response times over the delays of a link, round by round.
-    fn means_by_delay(&self, link: &str) -> Vec<Vec<Level>> {
-        self.levels(of_slope, link, |row| row.figure(Statistic::Mean))
-    }
-
     /// The slope at half the rate, between no delay and the longest; `None` where that was not measured.
     fn half_slope(&self, link: &str) -> Option<Estimate> {
-        slope(&self.levels(at_half, link, |row| row.figure(Statistic::Mean)))
+        slope(&self.means_by_delay(at_half, link, None))
     }
 
     /// Whether the slope is another at half the rate; `None` where that was not measured.
     fn is_saturated(&self, link: &str) -> Option<bool> {
         // By the same two delays as at half the rate: a line that bends has another slope over more of them.
-        let full = slope(&ends_of(&self.means_by_delay(link)))?;
+        let full = slope(&ends_of(&self.means_by_delay(of_slope, link, None)))?;
         Some(saturated(&full, &self.half_slope(link)?))
     }
 
     /// How callers use a link, by its slopes.
     fn reading(&self, link: &str) -> Option<Reading> {
-        let mean = slope(&self.means_by_delay(link))?;
+        let mean = slope(&self.means_by_delay(of_slope, link, None))?;
         let median = self.levels(of_slope, link, |row| row.figure(Statistic::P50));
         let (turns, _) = self.turns(link)?;
         Some(Reading::of(&mean, &slope(&median)?, turns))
@@ -236,7 +270,24 @@ impl Rows<'_> {
         let void = (void > 0).then(|| {
             format!("{void} of {loads} loads are left out where criteria of validity reach their figures")
         });
-        failed.into_iter().chain(void).collect()
+        let again = self.repeated();
+        let again = (again > 0).then(|| {
+            let loads = if again == 1 { "load" } else { "loads" };
+            format!("{again} {loads} whose mean could not be used ran again")
+        });
+        [failed, void, again].into_iter().flatten().collect()
+    }
+
+    /// How many loads are those of another of their round again.
+    fn repeated(&self) -> usize {
+        let is_again = |(place, row): &(usize, &DelayRow)| {
+            let mut earlier = self.0[..*place].iter();
+            earlier.any(|other| {
+                (other.round, &other.purpose, &other.delayed)
+                    == (row.round, &row.purpose, &row.delayed)
+            })
+        };
+        self.0.iter().enumerate().filter(is_again).count()
     }
 
     /// Steps, where there are several.
@@ -248,10 +299,9 @@ impl Rows<'_> {
 
     /// Slopes of the response times of a step, or of all of them.
     fn slopes(&self, link: &str, step: Option<&str>) -> Slopes {
-        let of = |statistic| {
-            let levels = self.levels(of_slope, link, |row| row.figure_of(step, statistic));
-            slope(&levels).as_ref().map(bounds)
-        };
+        let of = |levels: Vec<Vec<Level>>| slope(&levels).as_ref().map(bounds);
+        let quantile =
+            |statistic| of(self.levels(of_slope, link, |row| row.figure_of(step, statistic)));
         let rounds = self.of(of_slope, link);
         let rows = rounds.values().flatten();
         let usable = rows.filter(|row| row.figure_of(step, Statistic::P99).is_some());
@@ -259,9 +309,9 @@ impl Rows<'_> {
         let is_enough =
             counts.all(|times| times.is_some_and(|times| times.count >= ENOUGH_FOR_P99));
         Slopes {
-            mean: of(Statistic::Mean),
-            p50: of(Statistic::P50),
-            p99: of(Statistic::P99).filter(|_| is_enough),
+            mean: of(self.means_by_delay(of_slope, link, step)),
+            p50: quantile(Statistic::P50),
+            p99: quantile(Statistic::P99).filter(|_| is_enough),
         }
     }
 
@@ -290,7 +340,7 @@ impl Rows<'_> {
     fn delays(&self, link: &str) -> Vec<DelayFigures> {
         let mut by_delay: BTreeMap<u64, (Vec<f64>, u64)> = BTreeMap::new();
         for row in self.of(of_slope, link).into_values().flatten() {
-            let delay = row.delayed.get(link).copied().unwrap_or(0.0);
+            let delay = row.planned_delay(link);
             // The bits of numbers that are not negative ascend as these do.
             let (means, exchanges) = by_delay.entry(delay.to_bits()).or_default();
             if let Some(mean) = row.figure(Statistic::Mean) {

@@ -90,6 +90,10 @@ pub struct Passed {
     pub answered: u64,
     /// Their mean time in seconds, delays of ours left out.
     pub turn_time_s: Option<f64>,
+    /// Pieces that a delay held.
+    pub held: u64,
+    /// How much later than they should they went on, in the mean, in seconds.
+    pub late_s: Option<f64>,
 }
 
 impl Links {

@@ -188,4 +188,7 @@ pub struct LinkTurns {
     pub per_exchange: f64,
     /// Mean time of a turn in seconds, delays left out; `None` without an answered one.
     pub turn_time_s: Option<f64>,
+    /// By how much delays were longer than planned, in the mean, in seconds; `None` where nothing was delayed.
+    #[serde(default)]
+    pub late_s: Option<f64>,
 }

@@ -1,6 +1,6 @@
 //! Gains: the loads under which all links are delayed, and why a difference between two of them may not be one.
 
-use super::Rows;
+use super::{Rows, of_slope};
 use crate::record::{DelayPurpose, DelayRow, Gain, Statistic};
 use crate::statistics::sensitivity::{Estimate, gain, share, slope};
 use plimsoll_base::units::format_seconds;
@@ -117,7 +117,7 @@ impl Rows<'_> {
     /// overlap on one connection, as with HTTP/2, are fewer turns than calls.
     fn waits(&self, link: &str) -> f64 {
         let turns = self.turns(link).map_or(0.0, |(turns, _)| turns);
-        let full = slope(&self.means_by_delay(link));
+        let full = slope(&self.means_by_delay(of_slope, link, None));
         let slopes = full.zip(self.half_slope(link));
         let slopes = slopes.filter(|_| self.is_saturated(link) == Some(false));
         slopes.map_or(turns, |(full, half)| turns.max(full.value.min(half.value)))
@@ -126,10 +126,11 @@ impl Rows<'_> {
     /// The time by which a delay of a link alone makes exchanges longer at least; 0 for one that is shorter than the longest of which that is
     /// known, for the first milliseconds may cost nothing.
     fn least_wait(&self, link: &str, delay_s: f64) -> f64 {
-        let means = self.means_by_delay(link);
-        let levels = means.iter().flatten();
+        let planned = self.means_by_planned_delay(link);
+        let levels = planned.iter().flatten();
         let longest = levels.map(|level| level.delay_s).fold(0.0, f64::max);
-        let known = slope(&means).filter(|_| delay_s >= longest);
+        let known =
+            slope(&self.means_by_delay(of_slope, link, None)).filter(|_| delay_s >= longest);
         known.map_or(0.0, |slope| slope.low.max(0.0) * delay_s)
     }
 

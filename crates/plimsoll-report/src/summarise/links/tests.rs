@@ -26,6 +26,7 @@ fn row(
         turns: 30,
         per_exchange: 1.0,
         turn_time_s: Some(turn_time_s),
+        late_s: None,
     };
     DelayRow {
         arm: "main".to_owned(),
@@ -96,6 +97,29 @@ fn is_half_of_log(row: &DelayRow) -> bool {
     row.purpose == DelayPurpose::HalfRate(Some("api -> log".to_owned()))
 }
 
+/// Delays that were longer than planned cost as much as if they had been planned: the slope of the mean is over those that were.
+#[test]
+fn the_slope_of_the_mean_is_over_delays_as_they_were() {
+    let mut rows = rows(true);
+    for row in rows.iter_mut().filter(|row| !row.delayed.is_empty()) {
+        for link in row.delayed.keys() {
+            row.links.get_mut(link).unwrap().late_s = Some(0.0005);
+        }
+        let late = 0.0005 * row.delayed.len() as f64;
+        row.response_time.mean = row.response_time.mean.map(|mean| mean + late);
+    }
+    let (links, _) = found(&rows);
+    for link in links {
+        let slope = link.slope.mean.unwrap();
+        assert!((slope.value - 1.0).abs() < 1e-9, "{slope:?}");
+        let gain = link.gain.unwrap();
+        assert!(
+            (gain.value - link.turn_time_s.unwrap()).abs() < 1e-9,
+            "{gain:?}"
+        );
+    }
+}
+
 #[test]
 fn calls_in_sequence_have_slope_one_and_gain_their_own_time() {
     let (links, critical) = found(&rows(true));
@@ -132,8 +156,16 @@ fn a_spoiled_load_that_was_run_again_changes_nothing() {
         spoiled.response_time.mean = Some(7.0);
         [spoiled, row.clone()]
     });
-    let (links, critical) = found(&spoiled.collect::<Vec<_>>());
+    let both: Vec<DelayRow> = spoiled.collect();
+    let (links, critical) = found(&both);
     assert_eq!(critical, whole.1);
+    assert_eq!(
+        notes(&both),
+        [
+            "90 of 180 loads are left out where criteria of validity reach their figures",
+            "90 loads whose mean could not be used ran again"
+        ]
+    );
     for (link, known) in links.iter().zip(&whole.0) {
         assert_eq!(link.slope, known.slope);
         assert_eq!(link.gain, known.gain);
@@ -252,6 +284,7 @@ fn what_is_not_known_stands_beside_what_is_not_told_apart() {
         turns: 30,
         per_exchange: 1.0,
         turn_time_s: None,
+        late_s: None,
     };
     for row in &mut rows {
         row.links.insert("api -> third".to_owned(), third);
