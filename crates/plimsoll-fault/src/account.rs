@@ -60,17 +60,17 @@ impl Account {
         &self.received[direction as usize]
     }
 
+    /// Bytes that went to the receiver of a direction.
+    pub fn sent(&self, direction: Direction) -> &Count {
+        &self.sent[direction as usize]
+    }
+
     /// Pieces that toxics held.
     pub fn add_lateness(&self, lateness: Lateness) {
         if lateness.pieces > 0 {
             self.held.add(lateness.pieces);
             self.late_nanos.add(nanos(lateness.time));
         }
-    }
-
-    /// Bytes that went to the receiver of a direction.
-    pub fn sent(&self, direction: Direction) -> &Count {
-        &self.sent[direction as usize]
     }
 }
 

@@ -46,7 +46,6 @@ use plimsoll_report::record::ComponentSample;
 use process::ProcessTotals;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 use strain::{ProcessPlaces, Strains};
 use threads::{ThreadId, ThreadTimes};
 use tokio::time::Instant;
@@ -143,8 +142,7 @@ fn known(pids: &[u32], of: impl Fn(u32) -> Option<u64>) -> Option<u64> {
     pids.iter().filter_map(|&pid| of(pid)).reduce(|a, b| a + b)
 }
 
-/// CPU figures over `length_s` seconds. A thread that is new counts from its start, but with no more than the interval: it may be older,
-/// and only have been left out before. What a thread used that ended in the interval is known only for its process and only in ticks, so
+/// CPU figures over `length_s` seconds. What a thread used that ended in the interval is known only for its process and only in ticks, so
 /// such a process counts with the larger of both figures.
 #[expect(
     clippy::cast_precision_loss,
@@ -161,10 +159,7 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
     };
     let mut by_process: HashMap<u32, u64> = HashMap::new();
     for (id, times) in &after.threads {
-        let used = match before.threads.get(id) {
-            Some(earlier) => times.since(*earlier),
-            None => times.at_most(Duration::from_secs_f64(length_s)),
-        };
+        let used = times.since(before.threads.get(id), length_s);
         let running_ns = used.running_ns;
         *by_process.entry(id.0).or_default() += running_ns;
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.

@@ -106,13 +106,11 @@ impl HealthProbe {
     )]
     fn add_threads(&mut self, before: &HashMap<ThreadId, ThreadTimes>, length: f64) {
         for (id, times) in &self.before.threads {
-            let earlier = before.get(id).copied().unwrap_or_default();
-            let running = times.running_ns.saturating_sub(earlier.running_ns);
+            let used = times.since(before.get(id), length);
             // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
-            let cores = (running as f64 * 1e-9 / length).min(1.0);
+            let cores = (used.running_ns as f64 * 1e-9 / length).min(1.0);
             raise(&mut self.busiest_cores, Some(cores));
-            *self.waited_ns.entry(*id).or_default() +=
-                times.waiting_ns.saturating_sub(earlier.waiting_ns);
+            *self.waited_ns.entry(*id).or_default() += used.waiting_ns;
         }
     }
 

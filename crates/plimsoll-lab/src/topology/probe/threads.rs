@@ -20,20 +20,20 @@ pub(super) struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Since an earlier reading of the thread.
-    pub(super) fn since(self, earlier: Self) -> Self {
+    /// Those of an interval of `length_s` seconds. A thread that was not there `before` counts from its start, but with no more than the
+    /// interval: it may be older, and only have been left out.
+    pub(super) fn since(self, before: Option<&Self>, length_s: f64) -> Self {
+        let Some(before) = before else {
+            let most = Duration::from_secs_f64(length_s).as_nanos();
+            let most = u64::try_from(most).unwrap_or(u64::MAX);
+            return Self {
+                running_ns: self.running_ns.min(most),
+                waiting_ns: self.waiting_ns.min(most),
+            };
+        };
         Self {
-            running_ns: self.running_ns.saturating_sub(earlier.running_ns),
-            waiting_ns: self.waiting_ns.saturating_sub(earlier.waiting_ns),
-        }
-    }
-
-    /// Each no longer than `length`.
-    pub(super) fn at_most(self, length: Duration) -> Self {
-        let most = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-        Self {
-            running_ns: self.running_ns.min(most),
-            waiting_ns: self.waiting_ns.min(most),
+            running_ns: self.running_ns.saturating_sub(before.running_ns),
+            waiting_ns: self.waiting_ns.saturating_sub(before.waiting_ns),
         }
     }
 }
