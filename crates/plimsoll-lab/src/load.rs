@@ -17,7 +17,7 @@ mod trial;
 use crate::error::{ErrorKind, LabError};
 use crate::load::service_time_check::{EndTimes, counted};
 use crate::record::recorder::Recorder;
-use crate::topology::component::{Topology, inherited};
+use crate::topology::component::{Passed, Topology, inherited};
 use crate::topology::generator::{Generator, GeneratorSpec};
 use control::Control;
 use plan::plan;
@@ -28,6 +28,7 @@ use plimsoll_load::plan::Plan;
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{ArmData, GENERATOR, LoadRow, TargetLedger};
 use running::RunningLoad;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -50,6 +51,8 @@ pub struct Loaded {
     pub seconds: Vec<LoadRow>,
     /// Its record, if it is a trial.
     pub trial: Option<TrialRecord>,
+    /// Passed on links before its measured time, by their texts; empty where none are delayed.
+    pub passed: BTreeMap<String, Passed>,
 }
 
 /// How a load ended.
@@ -133,6 +136,7 @@ pub async fn run(
                 notes: Vec::new(),
                 seconds: over.seconds,
                 trial: None,
+                passed: over.passed,
             });
         }
         Err(error) => return Err(over.death.unwrap_or(error)),
@@ -170,6 +174,7 @@ pub async fn run(
         notes,
         seconds: over.seconds,
         trial,
+        passed: over.passed,
     })
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// All proxies, by name.
 ///
 /// A turn is bytes of the client that come after bytes of the server, or first; its time runs from the last of them to the server's first
-/// byte. Pieces that `latency` or `delay` held went on later than they should by `late_s`, in the mean. Where requests overlap on a
+/// byte. Of pieces for whose moment `latency` or `delay` waited (`held`), in either direction, each went on later than that by `late_s`, in the mean. Where requests overlap on a
 /// connection, as in HTTP/2, turns are a lower bound.
 pub fn page(proxies: &Proxies) -> Page {
     let named = proxies.iter();

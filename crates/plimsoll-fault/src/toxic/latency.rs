@@ -89,3 +89,57 @@ impl Kind for Latency {
         line.advance(passage, |drawn| self.delay(drawn))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passage::{Item, Lateness, Queue};
+    use plimsoll_base::random::{Draw, Stream};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Two pieces with a delay of 20 ms, the second 5 ms behind the first, looked at after so many milliseconds; `room` for so many behind it.
+    fn lateness(looks: &[u32], room: usize) -> Lateness {
+        let start = Instant::now();
+        let mut line = Line::new(start);
+        let (mut queue, mut next) = (Queue::default(), Queue::default());
+        for at in [0, 5] {
+            queue.push(Item {
+                arrived: start + at * MS,
+                content: Content::Data("piece".into()),
+            });
+        }
+        let mut draw = Draw::new(1, Stream::Toxics, 0);
+        let mut lateness = Lateness::default();
+        for look in looks {
+            let mut passage = Passage {
+                now: start + *look * MS,
+                queue: &mut queue,
+                next: &mut next,
+                room,
+                draw: &mut draw,
+                lateness: &mut lateness,
+            };
+            line.advance(&mut passage, |_| 20 * MS);
+        }
+        lateness
+    }
+
+    #[test]
+    fn lateness_is_that_of_pieces_that_were_awaited() {
+        let check = |looks: &[u32], room, (pieces, time): (u64, u32)| {
+            let expected = Lateness {
+                pieces,
+                time: time * MS,
+            };
+            assert_eq!(lateness(looks, room), expected, "{looks:?}");
+        };
+        check(&[5, 19], 9, (0, 0));
+        check(&[5, 20, 25], 9, (2, 0));
+        check(&[5, 23, 29], 9, (2, 7));
+        // The second was due while the timer for the first was late: nothing was awaited for it.
+        check(&[5, 27], 9, (1, 7));
+        // No room behind it is another reason to be late.
+        check(&[5, 20, 29], 1, (1, 0));
+    }
+}

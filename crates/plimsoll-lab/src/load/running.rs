@@ -20,7 +20,7 @@ use crate::record::collect::Collector;
 use crate::record::recorder::{Counted, Recorder, Scene};
 use crate::record::rundir::log_apart;
 use crate::topology::cgroup;
-use crate::topology::component::Topology;
+use crate::topology::component::{Passed, Topology};
 use crate::topology::generator::Generator;
 use crate::topology::probe::{Cost, HealthProbe, HostProbe, Moment, SampleSubject, Sampler};
 use crate::topology::process_tree::Descendants;
@@ -28,6 +28,7 @@ use plimsoll_load::fragment::{Accounts, Fragment, Message, Started};
 use plimsoll_load::plan::{Plan, groups_of};
 use plimsoll_report::record::Breach;
 use plimsoll_report::record::{ArmData, ComponentSample, EventKind, GENERATOR, LoadRow};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -47,6 +48,8 @@ pub(super) struct Over {
     pub(super) breaches: Vec<(usize, Breach)>,
     pub(super) seconds: Vec<LoadRow>,
     pub(super) trial: Option<TrialWatch>,
+    /// Passed on links before the measured time; empty where none are delayed.
+    pub(super) passed: BTreeMap<String, Passed>,
     /// When the load began, in seconds since the run began.
     pub(super) start: f64,
 }
@@ -98,6 +101,10 @@ pub(super) struct RunningLoad {
     death: Option<LabError>,
     /// When waiting for the generator to stop ends.
     deadline: Option<Instant>,
+    /// When the measured time begins, until then.
+    warm_at: Option<Instant>,
+    /// Passed on links until then.
+    passed: BTreeMap<String, Passed>,
     keeping: Keeping,
     /// Every second, if they are to be kept.
     seconds: Vec<LoadRow>,
@@ -167,6 +174,8 @@ impl RunningLoad {
             deserted: Deserted::default(),
             death: None,
             deadline: None,
+            warm_at: None,
+            passed: BTreeMap::new(),
             keeping: spec.keeping,
             seconds: Vec::new(),
             trial: None,
@@ -191,6 +200,7 @@ impl RunningLoad {
             breaches: self.breaches,
             seconds: self.seconds,
             trial: self.trial,
+            passed: self.passed,
             start: self.scene.start,
         };
         (data, over)
@@ -250,6 +260,10 @@ impl RunningLoad {
                     }
                 }
                 () = passed(reading) => self.read_end_times()?,
+                () = passed(self.warm_at) => {
+                    self.warm_at = None;
+                    self.passed = topology.passed().await.map_err(|error| self.first(error))?;
+                }
                 () = tick(&mut self.ticks) => self.sample(topology, recorder)?,
                 () = in_trial::listen(&mut self.trial, recorder.now() + lead_seconds(0)) => {}
                 death = topology.death(), if self.awaits_death() => self.died(death, recorder).await?,
@@ -306,8 +320,9 @@ impl RunningLoad {
             Err(_) => now - Duration::from_secs_f64(-lead),
         };
         self.start = Some(start);
-        self.script
-            .begin(start + Duration::from_secs_f64(self.warmup));
+        let warm_at = start + Duration::from_secs_f64(self.warmup);
+        self.warm_at = Some(warm_at);
+        self.script.begin(warm_at);
         self.ticks = Some(ticks(start.max(now)));
         let start = self.scene.start;
         if self.warmup > 0.0 {

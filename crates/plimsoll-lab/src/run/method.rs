@@ -13,7 +13,7 @@ use crate::load::{self, End, Keeping, LoadSpec, Loaded, TrialRecord, TrialSpec};
 use crate::progress::{Ahead, Progress};
 use crate::record::recorder::Recorder;
 use crate::record::rundir::Earlier;
-use crate::topology::component::Topology;
+use crate::topology::component::{Passed, Topology};
 use plimsoll_base::random::{Draw, Stream};
 use plimsoll_experiment::{Arm, Experiment, Fault, Method};
 use plimsoll_report::record::Breach;
@@ -201,6 +201,7 @@ impl Session<'_, '_> {
             notes,
             seconds,
             trial,
+            passed,
         } = load::run(spec, &mut self.topology, &mut self.recorder, &mut self.stop).await?;
         let ending = match end {
             End::Complete => Ok(Ending::Complete),
@@ -216,6 +217,7 @@ impl Session<'_, '_> {
             notes,
             seconds,
             trial,
+            passed,
             ending,
         })
     }
@@ -241,6 +243,8 @@ struct Measured {
     seconds: Vec<LoadRow>,
     /// Its record, if it is a trial.
     trial: Option<TrialRecord>,
+    /// Passed on links before its measured time.
+    passed: BTreeMap<String, Passed>,
     /// How it ended; an error where a component or the generator died, or a feeder had no row left.
     ending: Result<Ending, LabError>,
 }

@@ -44,10 +44,9 @@ pub(crate) use steal::MachineTimes;
 
 use plimsoll_report::record::ComponentSample;
 use process::ProcessTotals;
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use strain::{ProcessPlaces, Strains};
-use threads::{ThreadId, ThreadTimes};
+use threads::Threads;
 use tokio::time::Instant;
 
 /// Samples the processes of one component. They and their threads may come and go between samples.
@@ -60,7 +59,7 @@ pub struct Sampler {
 /// Resources that processes have used since they started.
 #[derive(Debug, Default)]
 struct Totals {
-    threads: HashMap<ThreadId, ThreadTimes>,
+    threads: Threads,
     /// Threads that ended included, but CPU time only in whole ticks.
     processes: HashMap<u32, ProcessTotals>,
     strains: Strains,
@@ -78,14 +77,14 @@ impl Totals {
         }
     }
 
-    /// Adds the threads that the sample before had and that only the listing left out: while threads end, the kernel may skip others.
-    fn complete(&mut self, before: &Self) {
-        for thread in before.threads.keys() {
-            if self.processes.contains_key(&thread.0)
-                && let Entry::Vacant(left_out) = self.threads.entry(*thread)
-                && let Some(times) = threads::times(*thread)
-            {
-                left_out.insert(times);
+    /// Adds what these or those `before`, `length_s` seconds ago, left out although it was there.
+    fn complete(&mut self, before: &mut Self, length_s: f64) {
+        threads::complete(&mut before.threads, &mut self.threads, length_s, |pid| {
+            self.processes.contains_key(&pid)
+        });
+        for (pid, totals) in &self.processes {
+            if totals.is_older_than(length_s) {
+                before.processes.entry(*pid).or_insert(*totals);
             }
         }
     }
@@ -109,17 +108,19 @@ impl Sampler {
             .place
             .insert(place.unwrap_or_else(|| ProcessPlaces::of(pids)));
         let mut totals = Totals::read(pids, place, moment);
-        if let Some((_, before)) = &self.before {
-            totals.complete(before);
+        let mut before = self.before.take();
+        let since = |then: Instant| moment.now.duration_since(then).as_secs_f64();
+        if let Some((then, before)) = &mut before {
+            totals.complete(before, since(*then));
         }
         if totals.threads.is_empty() {
             *self = Self::default();
             return None;
         }
         let threads = totals.threads.len() as u64;
-        let (then, before) = self.before.replace((moment.now, totals))?;
-        let length_s = moment.now.duration_since(then).as_secs_f64();
-        let (_, totals) = self.before.as_ref()?;
+        let (_, totals) = self.before.insert((moment.now, totals));
+        let (then, before) = before?;
+        let length_s = since(then);
         let mut sample = difference(&before, totals, length_s)?;
         sample.threads = Some(threads);
         sample.rss_bytes = known(pids, memory::resident);
@@ -159,7 +160,7 @@ fn difference(before: &Totals, after: &Totals, length_s: f64) -> Option<Componen
     };
     let mut by_process: HashMap<u32, u64> = HashMap::new();
     for (id, times) in &after.threads {
-        let used = times.since(before.threads.get(id), length_s);
+        let used = times.since(before.threads.get(id));
         let running_ns = used.running_ns;
         *by_process.entry(id.0).or_default() += running_ns;
         // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
@@ -200,6 +201,7 @@ fn faults(before: &Totals, after: &Totals) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::threads::{ThreadId, ThreadTimes};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -217,6 +219,7 @@ mod tests {
             let totals = ProcessTotals {
                 running_ns: ms * MS,
                 major_faults: 2 * ms,
+                started_ns: 0,
             };
             (pid, totals)
         };
@@ -244,26 +247,18 @@ mod tests {
         check(&before, &after, (1.0, 0.75, 0.1));
     }
 
+    /// Neither its processor time nor its faults of all its life are those of the interval.
     #[test]
-    fn a_thread_that_was_left_out_before_counts_with_the_interval_at_most() {
-        let before = totals(&[((1, 1), 5000, 0)], &[(1, 5000)]);
-        let after = totals(
-            &[((1, 1), 6000, 0), ((2, 2), 90_000, 9000)],
-            &[(1, 6000), (2, 90_000)],
-        );
-        check(&before, &after, (1.5, 1.0, 1.0));
-    }
-
-    /// A listing without a thread that lives is completed from the sample before; one that has ended stays away.
-    #[test]
-    fn a_thread_that_the_listing_left_out_is_asked_for() {
+    fn an_old_process_that_the_look_before_left_out_counts_nothing() {
         let own = std::process::id();
-        let (listed, ended) = ((own, own), (own, u32::MAX));
-        let before = totals(&[(listed, 0, 0), (ended, 0, 0)], &[(own, 0)]);
-        let mut after = totals(&[], &[(own, 0)]);
-        after.complete(&before);
-        let threads: Vec<&ThreadId> = after.threads.keys().collect();
-        assert_eq!(threads, [&listed]);
+        let mut before = totals(&[((1, 1), 5000, 0)], &[(1, 5000)]);
+        let mut after = totals(
+            &[((1, 1), 6000, 0), ((own, own), 90_000, 9000)],
+            &[(1, 6000), (own, 90_000)],
+        );
+        after.complete(&mut before, -1.0);
+        check(&before, &after, (0.5, 0.5, 0.0));
+        assert_eq!(faults(&before, &after), 2000);
     }
 
     #[test]

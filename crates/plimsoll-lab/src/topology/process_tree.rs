@@ -1,6 +1,6 @@
 //! Which processes exist and who their parents are, from `/proc`. What they consume is the probes' business.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -78,18 +78,32 @@ pub struct Descendants {
 }
 
 impl Descendants {
-    /// The processes below `root` that have not ended, without `root` itself. While a child ends, the kernel may leave its siblings out
-    /// (proc_pid_task(5)), so one that was here at the last look and still is below `root` counts; a new one may be missed once.
+    /// The processes below `root` that have not ended, without `root` itself, each once. While a child ends, the kernel may leave its siblings
+    /// out (proc_pid_task(5)): one that was here at the last look and still is below `root` counts, with those below it; a new one may be
+    /// missed for as long as others end.
     pub fn look(&mut self, root: u32) -> Vec<u32> {
-        self.take(root, below(root));
+        if kernel_lists_children() {
+            self.take(root, children(root));
+        } else {
+            self.keep(ProcessTree::read().descendants(root));
+        }
         self.known.iter().map(|process| process.pid).collect()
     }
 
-    fn take(&mut self, root: u32, mut found: Vec<Process>) {
+    /// Takes over the processes below `root`, of which the kernel `listed` some.
+    fn take(&mut self, root: u32, listed: Vec<u32>) {
+        let mut found = BTreeMap::new();
+        add_below(listed, &mut found);
+        for one in &self.known {
+            if !found.contains_key(&one.pid) && one.is_still_below(root) {
+                add_below(vec![one.pid], &mut found);
+            }
+        }
+        self.keep(found.into_values().collect());
+    }
+
+    fn keep(&mut self, mut found: Vec<Process>) {
         found.retain(|process| !process.ended);
-        let listed: HashSet<u32> = found.iter().map(|process| process.pid).collect();
-        let left_out = self.known.iter().filter(|one| !listed.contains(&one.pid));
-        found.extend(left_out.filter(|one| one.is_still_below(root)));
         // The first is what the shim started.
         found.sort_by_key(|process| (process.started, process.pid));
         self.known = found;
@@ -99,34 +113,34 @@ impl Descendants {
 impl Process {
     /// Whether it has not ended and descends from `root`.
     fn is_still_below(&self, root: u32) -> bool {
-        let now = read(self.pid).filter(|now| !now.ended && now.started == self.started);
-        let mut ancestors = std::iter::successors(now, |process| read(process.parent));
-        ancestors.any(|process| process.parent == root)
+        let is_below = || {
+            let now = read(self.pid).filter(|now| !now.ended && now.started == self.started);
+            let mut ancestors = std::iter::successors(now, |process| read(process.parent));
+            ancestors.any(|process| process.parent == root)
+        };
+        // A parent may end while it is asked for its own; its children have another then.
+        is_below() || is_below()
     }
 }
 
-/// Every process below `root` that the children of each name (proc_pid_task(5)), which spares looking at every process of the host.
-/// Kernels that do not list them are asked for all.
-fn below(root: u32) -> Vec<Process> {
-    if !Path::new("/proc/self/task")
-        .join(own_id())
-        .join("children")
-        .exists()
-    {
-        return ProcessTree::read().descendants(root);
-    }
-    let mut found: Vec<Process> = Vec::new();
-    let mut next = children(root);
+/// Whether the kernel says which children a process has (proc_pid_task(5)), which spares looking at every process of the host.
+fn kernel_lists_children() -> bool {
+    let own = Path::new("/proc/self/task").join(own_id());
+    own.join("children").exists()
+}
+
+/// Adds these processes and every one below them, but for those that are there.
+fn add_below(mut next: Vec<u32>, found: &mut BTreeMap<u32, Process>) {
     while found.len() < MOST_BELOW
         && let Some(pid) = next.pop()
     {
-        let Some(process) = read(pid) else {
-            continue;
-        };
-        next.extend(children(pid));
-        found.push(process);
+        if !found.contains_key(&pid)
+            && let Some(process) = read(pid)
+        {
+            next.extend(children(pid));
+            found.insert(pid, process);
+        }
     }
-    found
 }
 
 /// No component has more processes.
@@ -212,31 +226,48 @@ mod tests {
         );
     }
 
-    /// Children of other tests end meanwhile, whose siblings the kernel may leave out: by the cheap way a child is there sooner or later.
+    /// Children of other tests end meanwhile, whose siblings the kernel may leave out: by the cheap way a child is there sooner or later, and
+    /// its own child with it.
     #[test]
     fn a_child_is_below_this_process_until_it_ends() {
         let own = std::process::id();
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let all = ProcessTree::read().descendants(own);
+        let mut grandchild = String::new();
+        let output = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut { output }, &mut grandchild).unwrap();
+        let both = [child.id(), grandchild.trim().parse().unwrap()];
+        let has_both = |pids: &[u32]| both.iter().all(|pid| pids.contains(pid));
+        let pids = |processes: &[Process]| -> Vec<u32> {
+            processes.iter().map(|process| process.pid).collect()
+        };
+        let all = pids(&ProcessTree::read().descendants(own));
         let mut descendants = Descendants::default();
-        let found = (0..1000).any(|_| descendants.look(own).contains(&child.id()));
+        let found = (0..1000).any(|_| has_both(&descendants.look(own)));
+        descendants
+            .known
+            .retain(|process| process.pid == child.id());
         descendants.take(own, Vec::new());
         let left_out = descendants.known.clone();
+        descendants.take(own, vec![child.id(), child.id()]);
+        let listed_twice = pids(&descendants.known);
+        descendants.known.clone_from(&left_out);
         descendants.take(child.id(), Vec::new());
-        let below_another = descendants.known.clone();
-        child.kill().unwrap();
+        let below_child = pids(&descendants.known);
+        let sleep = rustix::process::Pid::from_raw(both[1].cast_signed()).unwrap();
+        rustix::process::kill_process(sleep, rustix::process::Signal::KILL).unwrap();
         child.wait().unwrap();
         descendants.known.clone_from(&left_out);
         descendants.take(own, Vec::new());
 
-        let has_it = |processes: &[Process]| processes.iter().any(|p| p.pid == child.id());
-        assert!(has_it(&all), "{all:?}");
-        assert!(found && has_it(&left_out), "{left_out:?}");
-        assert!(below_another.is_empty(), "{below_another:?}");
-        assert!(!has_it(&descendants.known), "{:?}", descendants.known);
+        assert!(has_both(&all), "{all:?}");
+        assert!(found && has_both(&pids(&left_out)), "{left_out:?}");
+        assert_eq!(listed_twice, both);
+        assert_eq!(below_child, both[1..]);
+        assert!(descendants.known.is_empty(), "{:?}", descendants.known);
     }
 
     #[test]

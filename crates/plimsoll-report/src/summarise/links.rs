@@ -82,8 +82,8 @@ impl DelayRow {
         self.delayed.get(link).copied().unwrap_or(0.0)
     }
 
-    /// The delay of a link as it was in the mean: a timer, or a processor that is given to others, makes one longer, and nothing makes none
-    /// at all longer.
+    /// The delay of a link as it was in the mean: that it waits for a timer, and for a processor once more, comes on top of each delay, and
+    /// not of none at all.
     fn mean_delay(&self, link: &str) -> f64 {
         let late = self.links.get(link).and_then(|turns| turns.late_s);
         self.planned_delay(link) + late.unwrap_or(0.0)
@@ -179,7 +179,8 @@ impl Rows<'_> {
     fn link(&self, (name, link): (&str, &str), doubt: Option<&str>, seed: u64) -> LinkSummary {
         let slopes = self.slopes(link, None);
         let is_saturated = self.is_saturated(link);
-        let shape = shape(&self.means_by_planned_delay(link), seed);
+        let means = self.means_by_delay(of_slope, link, None);
+        let shape = shape(&means, &self.means_by_planned_delay(link), seed);
         let turns = self.turns(link);
         let per_exchange = turns.map(|(per_exchange, _)| per_exchange);
         let reading = match (self.reading(link), per_exchange) {

@@ -23,7 +23,7 @@ use plimsoll_report::statistics::sensitivity::connections_needed;
 use plimsoll_report::summarise::{figures, may_be_waited_for, void_figures};
 use round::{Round, Run};
 use std::collections::{BTreeMap, BTreeSet};
-use turns::since;
+use turns::between;
 
 /// Part of the rate at which links with a slope are measured again, for as many exchanges.
 const HALF: f64 = 0.5;
@@ -257,13 +257,13 @@ async fn delayed(
     block: Block<'_>,
 ) -> Result<Ending, LabError> {
     session.topology.links()?.delay(&load.delayed).await?;
-    let before = session.topology.links()?.passed().await?;
+    let before = session.topology.passed().await?;
     let measured = session.measure(arm, block).await?;
     let ending = measured.ending?;
     if ending != Ending::Complete {
         return Ok(ending);
     }
-    let after = session.topology.links()?.passed().await?;
+    let after = session.topology.passed().await?;
     let own = figures(&measured.data);
     let sensitivity_links = session.links_of(load.arm);
     // The warm-up's exchanges are among the turns, too.
@@ -287,8 +287,8 @@ async fn delayed(
                 let of = |passed: &BTreeMap<String, Passed>| {
                     passed.get(&link).copied().unwrap_or_default()
                 };
-                let turns = since(of(&before), of(&after), exchanges);
-                (link, turns)
+                let looks = [&before, &measured.passed, &after].map(of);
+                (link, between(looks, exchanges))
             })
             .collect(),
         undelayed_peers: match load.purpose {

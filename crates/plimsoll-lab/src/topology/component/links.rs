@@ -71,6 +71,17 @@ impl Topology<'_> {
         found
     }
 
+    /// Passed on links so far, by their texts; empty where none are led through a proxy.
+    ///
+    /// # Errors
+    /// As of [`Links::passed`].
+    pub async fn passed(&self) -> Result<BTreeMap<String, Passed>, LabError> {
+        match &self.links {
+            Some(links) => links.passed().await,
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
     /// The proxy in links that the experiment delays.
     ///
     /// # Errors

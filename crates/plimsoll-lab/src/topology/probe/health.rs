@@ -2,7 +2,7 @@
 
 use super::segments;
 use super::steal::MachineTimes;
-use super::threads::{ThreadId, ThreadTimes};
+use super::threads::{ThreadId, Threads};
 use super::{descriptors, threads, throttling};
 use plimsoll_load::fragment::CANARY_THREAD;
 use plimsoll_report::record::{GeneratorHealth, Segments};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 struct Reading {
     at: Instant,
-    threads: HashMap<ThreadId, ThreadTimes>,
+    threads: Threads,
     machine: Option<MachineTimes>,
     segments: Option<segments::Segments>,
     /// By group.
@@ -73,8 +73,10 @@ impl HealthProbe {
     /// Takes a sample of the time since the last one.
     pub fn sample(&mut self, part: SampleSubject, now: Instant) {
         let reading = Reading::take(self.pid, &self.groups, now);
-        let before = std::mem::replace(&mut self.before, reading);
+        let mut before = std::mem::replace(&mut self.before, reading);
         let length = now.duration_since(before.at).as_secs_f64();
+        let after = &mut self.before.threads;
+        threads::complete(&mut before.threads, after, length, |_| true);
         if part == SampleSubject::Outside || length <= 0.0 {
             return;
         }
@@ -104,9 +106,9 @@ impl HealthProbe {
         clippy::cast_precision_loss,
         reason = "nanoseconds of one interval fit a double"
     )]
-    fn add_threads(&mut self, before: &HashMap<ThreadId, ThreadTimes>, length: f64) {
+    fn add_threads(&mut self, before: &Threads, length: f64) {
         for (id, times) in &self.before.threads {
-            let used = times.since(before.get(id), length);
+            let used = times.since(before.get(id));
             // Reading takes a moment: a busy thread may seem to have used slightly more than the time that passed.
             let cores = (used.running_ns as f64 * 1e-9 / length).min(1.0);
             raise(&mut self.busiest_cores, Some(cores));
@@ -151,7 +153,7 @@ impl Reading {
 
 /// The generator's threads that carry the load. Not the canary: it sleeps mostly and waits for a processor each time it wakes, which can
 /// make at most one arrival in two hundred late, and criterion 2 sees these.
-fn working_threads(pid: u32) -> HashMap<ThreadId, ThreadTimes> {
+fn working_threads(pid: u32) -> Threads {
     let canary = CANARY_THREAD.to_str().unwrap_or_default();
     threads::read_except(pid, canary).into_iter().collect()
 }

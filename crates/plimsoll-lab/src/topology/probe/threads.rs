@@ -3,12 +3,16 @@
 //! Kernels without scheduler statistics have no such file or only zeros; CPU time then comes from `stat`, in ticks, and
 //! waiting is zero.
 
-use super::process;
+use super::process::{self, ProcessTotals};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
-use std::time::Duration;
 
 /// A thread: process id, thread id.
 pub(super) type ThreadId = (u32, u32);
+
+/// Totals by thread.
+pub(super) type Threads = HashMap<ThreadId, ThreadTimes>;
 
 /// Totals of one thread since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,20 +24,37 @@ pub(super) struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Those of an interval of `length_s` seconds. A thread that was not there `before` counts from its start, but with no more than the
-    /// interval: it may be older, and only have been left out.
-    pub(super) fn since(self, before: Option<&Self>, length_s: f64) -> Self {
-        let Some(before) = before else {
-            let most = Duration::from_secs_f64(length_s).as_nanos();
-            let most = u64::try_from(most).unwrap_or(u64::MAX);
-            return Self {
-                running_ns: self.running_ns.min(most),
-                waiting_ns: self.waiting_ns.min(most),
-            };
-        };
+    /// Those since a look `before`. A thread that was not there counts from its start.
+    pub(super) fn since(self, before: Option<&Self>) -> Self {
+        let before = before.copied().unwrap_or_default();
         Self {
             running_ns: self.running_ns.saturating_sub(before.running_ns),
             waiting_ns: self.waiting_ns.saturating_sub(before.waiting_ns),
+        }
+    }
+}
+
+/// Adds what one of two looks, `length_s` seconds apart, left out: while threads end, the kernel may skip others. A thread that was there
+/// before and lives is in the later look, too. One that is older than the time between them is in the earlier look, too, as if it had not run since,
+/// which is not known.
+pub(super) fn complete(
+    before: &mut Threads,
+    after: &mut Threads,
+    length_s: f64,
+    is_watched: impl Fn(u32) -> bool,
+) {
+    for thread in before.keys().filter(|thread| is_watched(thread.0)) {
+        if let Entry::Vacant(left_out) = after.entry(*thread)
+            && let Some(times) = times(*thread)
+        {
+            left_out.insert(times);
+        }
+    }
+    for (thread, times) in after {
+        if let Entry::Vacant(left_out) = before.entry(*thread)
+            && totals(*thread).is_none_or(|totals| totals.is_older_than(length_s))
+        {
+            left_out.insert(*times);
         }
     }
 }
@@ -64,12 +85,26 @@ pub(super) fn read(pid: u32) -> Vec<(ThreadId, ThreadTimes)> {
 }
 
 /// The totals of a thread; `None` when it has ended.
-pub(super) fn times((pid, tid): ThreadId) -> Option<ThreadTimes> {
-    let text = |file| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok();
-    text("schedstat")
+fn times(thread: ThreadId) -> Option<ThreadTimes> {
+    read_file(thread, "schedstat")
         .and_then(|schedstat| parse_schedstat(&schedstat))
         .filter(|times| times.running_ns > 0)
-        .or_else(|| parse_stat(&text("stat")?))
+        .or_else(|| {
+            Some(ThreadTimes {
+                running_ns: totals(thread)?.running_ns,
+                waiting_ns: 0,
+            })
+        })
+}
+
+/// What `stat` says of a thread: times in ticks.
+fn totals(thread: ThreadId) -> Option<ProcessTotals> {
+    let text = read_file(thread, "stat")?;
+    process::parse(&text, rustix::param::clock_ticks_per_second())
+}
+
+fn read_file((pid, tid): ThreadId, file: &str) -> Option<String> {
+    fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok()
 }
 
 /// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).
@@ -78,15 +113,6 @@ fn parse_schedstat(text: &str) -> Option<ThreadTimes> {
     Some(ThreadTimes {
         running_ns: fields.next()?.parse().ok()?,
         waiting_ns: fields.next()?.parse().ok()?,
-    })
-}
-
-/// Times of a thread from its own `stat`, in ticks.
-fn parse_stat(text: &str) -> Option<ThreadTimes> {
-    let totals = process::parse(text, rustix::param::clock_ticks_per_second())?;
-    Some(ThreadTimes {
-        running_ns: totals.running_ns,
-        waiting_ns: 0,
     })
 }
 
@@ -113,6 +139,34 @@ mod tests {
         assert!(!is_there(read_except(pid, "left-out")));
         drop(leave);
         thread.join().unwrap();
+    }
+
+    /// A thread whose process is not watched, and one that has ended, stay away; one that is new stays new.
+    #[test]
+    fn what_one_of_two_looks_left_out_is_in_both() {
+        let own = std::process::id();
+        let lives = (own, own);
+        let gone = (own, u32::MAX);
+        let times = ThreadTimes {
+            running_ns: 7,
+            waiting_ns: 1,
+        };
+        let of = |threads: &[ThreadId]| -> Threads {
+            threads.iter().map(|&thread| (thread, times)).collect()
+        };
+        let check = |before: &[ThreadId], after: &[ThreadId], length_s, watched, expected| {
+            let (mut before, mut after) = (of(before), of(after));
+            complete(&mut before, &mut after, length_s, |_| watched);
+            let has = |threads: &Threads| threads.contains_key(&lives);
+            assert_eq!((has(&before), has(&after)), expected);
+        };
+        check(&[lives, gone], &[], 1.0, true, (true, true));
+        check(&[lives, gone], &[], 1.0, false, (true, false));
+        check(&[], &[lives], -1.0, true, (true, true));
+        check(&[], &[lives], 1e9, true, (false, true));
+        let (mut before, mut after) = (of(&[gone]), of(&[]));
+        complete(&mut before, &mut after, 1.0, |_| true);
+        assert!(after.is_empty(), "{after:?}");
     }
 
     #[test]

@@ -179,7 +179,7 @@ pub enum DelayPurpose {
     Gain(Option<String>),
 }
 
-/// Passed on one link during a load, its warm-up included.
+/// Passed on one link during a load, its warm-up included where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LinkTurns {
     /// Turns.
@@ -188,7 +188,7 @@ pub struct LinkTurns {
     pub per_exchange: f64,
     /// Mean time of a turn in seconds, delays left out; `None` without an answered one.
     pub turn_time_s: Option<f64>,
-    /// By how much delays were longer than planned, in the mean, in seconds; `None` where nothing was delayed.
+    /// By how much delays were longer than planned in the measured time, in the mean, in seconds; `None` where nothing was delayed.
     #[serde(default)]
     pub late_s: Option<f64>,
 }

@@ -31,19 +31,20 @@ pub enum Shape {
     Unclear,
 }
 
-/// The shape of a link's figure over its delays. `seed` keys the resampling of blocks.
+/// The shape of a link's figure over its delays as they were. A hinge is looked for among those that were `planned`, which are alike in all
+/// blocks. `seed` keys the resampling of blocks.
 ///
 /// It bends where the interval of its [`curvature`] lies beyond ± [`NEGLIGIBLE_SLOPE`], and is straight where that interval lies within
 /// ± [`ONE_CALL`]. A hinge near the first or the last delay has half the curvature of one in the middle, and may be missed.
 #[must_use]
-pub fn shape(blocks: &[Vec<Level>], seed: u64) -> Shape {
+pub fn shape(blocks: &[Vec<Level>], planned: &[Vec<Level>], seed: u64) -> Shape {
     let Some(curvature) = curvature(blocks) else {
         return Shape::Unclear;
     };
     if curvature.high < -NEGLIGIBLE_SLOPE {
         Shape::Flattens
     } else if curvature.low > NEGLIGIBLE_SLOPE {
-        hinge(blocks, seed).map_or(Shape::Unclear, |found| Shape::Bends {
+        hinge(planned, seed).map_or(Shape::Unclear, |found| Shape::Bends {
             hinge_s: found.at_s,
             before: found.before,
             after: found.after,
@@ -115,10 +116,14 @@ mod tests {
         check(&even[..3], None);
     }
 
+    fn shape_of(blocks: &[Vec<Level>], seed: u64) -> Shape {
+        shape(blocks, blocks, seed)
+    }
+
     #[test]
     fn shapes() {
         let delays = [0.0, 1.0, 2.0, 3.0, 4.0];
-        let of = |cost, noise| shape(&blocks(&delays, cost, noise), SEED);
+        let of = |cost, noise| shape_of(&blocks(&delays, cost, noise), SEED);
         assert_eq!(of(|delay| 2.0 * delay, 0.01), Shape::Straight);
         assert_eq!(of(|_| 7.0, 0.01), Shape::Straight);
         assert_eq!(of(|delay| delay.min(2.0), 0.01), Shape::Flattens);
@@ -136,10 +141,10 @@ mod tests {
     #[test]
     fn too_little_is_unclear() {
         let enough = blocks(&[0.0, 1.0, 2.0, 3.0], |delay| delay, 0.0);
-        assert_eq!(shape(&enough, SEED), Shape::Straight);
-        assert_eq!(shape(&enough[..1], SEED), Shape::Unclear);
+        assert_eq!(shape_of(&enough, SEED), Shape::Straight);
+        assert_eq!(shape_of(&enough[..1], SEED), Shape::Unclear);
         let three = blocks(&[0.0, 1.0, 2.0], |delay| delay, 0.0);
-        assert_eq!(shape(&three, SEED), Shape::Unclear);
+        assert_eq!(shape_of(&three, SEED), Shape::Unclear);
     }
 
     #[test]
@@ -149,6 +154,6 @@ mod tests {
             |delay| (delay - 1.5).max(0.0),
             0.02,
         );
-        assert_eq!(shape(&bent, 7), shape(&bent, 7));
+        assert_eq!(shape_of(&bent, 7), shape_of(&bent, 7));
     }
 }

@@ -56,7 +56,8 @@ fn bent(truth: f64, cost: impl Fn(f64) -> f64) -> Bent {
         came_near: 0,
     };
     for index in 0..BENT_RUNS {
-        let found = shape(&run(10_000 + index, &cost), index);
+        let blocks = run(10_000 + index, &cost);
+        let found = shape(&blocks, &blocks, index);
         let Shape::Bends { hinge_s, .. } = found else {
             continue;
         };
@@ -88,7 +89,9 @@ fn the_interval_of_a_slope_holds_the_truth() {
 #[test]
 fn a_straight_line_is_rarely_called_bent() {
     for calls in SLOPES {
-        let shapes: Vec<Shape> = in_sequence(calls).map(|blocks| shape(&blocks, 1)).collect();
+        let shapes: Vec<Shape> = in_sequence(calls)
+            .map(|blocks| shape(&blocks, &blocks, 1))
+            .collect();
         let count = |is: fn(&Shape) -> bool| shapes.iter().filter(|shape| is(shape)).count();
         let bent = count(|shape| matches!(shape, Shape::Bends { .. } | Shape::Flattens));
         let straight = count(|shape| matches!(shape, Shape::Straight));

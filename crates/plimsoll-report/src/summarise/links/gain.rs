@@ -96,7 +96,9 @@ impl Rows<'_> {
             ));
         }
         let explained = |waits_of: &dyn Fn(&str) -> f64| {
-            let added = delayed.iter().map(|(link, delay)| waits_of(link) * delay);
+            let added = delayed
+                .keys()
+                .map(|link| waits_of(link) * self.mean_delay_of_all(link));
             (plain.high + added.sum::<f64>()) * EXPLAINED
         };
         if found.low <= explained(&|link| self.waits(link)) {
@@ -134,15 +136,24 @@ impl Rows<'_> {
         known.map_or(0.0, |slope| slope.low.max(0.0) * delay_s)
     }
 
-    /// Mean turns per exchange over the loads with all links delayed in which nothing failed.
+    /// Mean turns per exchange under all delays.
     fn turns_under_all_delays(&self, link: &str) -> f64 {
+        self.under_all_delays(|row| Some(row.links.get(link)?.per_exchange))
+    }
+
+    /// Mean delay of a link, as it was, where all are delayed.
+    fn mean_delay_of_all(&self, link: &str) -> f64 {
+        self.under_all_delays(|row| Some(row.mean_delay(link)))
+    }
+
+    /// The mean of a figure over the loads with all links delayed in which nothing failed.
+    fn under_all_delays(&self, figure: impl Fn(&DelayRow) -> Option<f64>) -> f64 {
         let rows = self.0.iter().filter(|row| row.purpose == ALL_DELAYED);
         let good = rows.filter(|row| row.mean_of_answers().is_some());
-        let turns = good.filter_map(|row| row.links.get(link));
-        let turns: Vec<f64> = turns.map(|turns| turns.per_exchange).collect();
+        let figures: Vec<f64> = good.filter_map(figure).collect();
         #[expect(clippy::cast_precision_loss, reason = "a number of loads")]
-        let count = turns.len().max(1) as f64;
-        turns.iter().sum::<f64>() / count
+        let count = figures.len().max(1) as f64;
+        figures.iter().sum::<f64>() / count
     }
 }
 

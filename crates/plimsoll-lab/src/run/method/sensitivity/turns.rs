@@ -1,10 +1,12 @@
-//! Turns of links during a load, from what proxies counted before and after it.
+//! Turns of links during a load, from what proxies counted before, within and after it.
 
 use crate::topology::component::Passed;
 use plimsoll_report::record::LinkTurns;
 
-/// Turns between two looks, and their mean time.
-pub(super) fn since(before: Passed, after: Passed, exchanges: f64) -> LinkTurns {
+/// Turns of a load and their mean time, from looks before it, when its measured time began, and after it. Delays are late in the measured
+/// time, as its response times are; turns of so many `exchanges` are those of the warm-up as well, for exchanges under way have begun some of theirs
+/// when it ends.
+pub(super) fn between([before, warm, after]: [Passed; 3], exchanges: f64) -> LinkTurns {
     let turns = after.turns.saturating_sub(before.turns);
     #[expect(clippy::cast_precision_loss, reason = "a number of turns")]
     LinkTurns {
@@ -18,7 +20,7 @@ pub(super) fn since(before: Passed, after: Passed, exchanges: f64) -> LinkTurns 
             (before.answered, before.turn_time_s),
             (after.answered, after.turn_time_s),
         ),
-        late_s: mean_since((before.held, before.late_s), (after.held, after.late_s)),
+        late_s: mean_since((warm.held, warm.late_s), (after.held, after.late_s)),
     }
 }
 
@@ -36,25 +38,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_counted_between_two_looks() {
-        let before = Passed {
-            turns: 10,
-            answered: 10,
-            turn_time_s: Some(0.5),
-            held: 0,
-            late_s: None,
+    fn turns_of_the_load_and_lateness_of_its_measured_time() {
+        let look = |turns, turn_time_s, held, late_s| Passed {
+            turns,
+            answered: turns,
+            turn_time_s: Some(turn_time_s),
+            held,
+            late_s: Some(late_s),
         };
-        let after = Passed {
-            turns: 40,
-            answered: 40,
-            turn_time_s: Some(0.2),
-            held: 50,
-            late_s: Some(0.0003),
-        };
-        let turns = since(before, after, 30.0);
+        let looks = [
+            look(10, 0.5, 10, 0.001),
+            look(20, 0.3, 20, 0.005),
+            look(40, 0.2, 40, 0.004),
+        ];
+        let turns = between(looks, 30.0);
         assert_eq!((turns.turns, turns.per_exchange), (30, 1.0));
         assert!((turns.turn_time_s.unwrap() - 0.1).abs() < 1e-12);
-        assert!((turns.late_s.unwrap() - 0.0003).abs() < 1e-12);
-        assert_eq!(since(after, after, 30.0).late_s, None);
+        assert!((turns.late_s.unwrap() - 0.003).abs() < 1e-12);
+        assert_eq!(between([looks[2]; 3], 30.0).late_s, None);
     }
 }
