@@ -97,7 +97,7 @@ fn times(thread: ThreadId) -> Option<ThreadTimes> {
         })
 }
 
-/// What `stat` says of a thread: times in ticks.
+/// Totals of a thread by its `stat`, in whole ticks.
 fn totals(thread: ThreadId) -> Option<ProcessTotals> {
     let text = read_file(thread, "stat")?;
     process::parse(&text, rustix::param::clock_ticks_per_second())
