@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::default_warmup;
 use crate::loader::Loader;
 use crate::topology::link::{self, Link};
-use crate::wire::{LinksWire, LoadWire, SensitivityWire};
+use crate::wire::{ArrivalWire, LinksWire, LoadWire, SensitivityWire};
 
 /// Blocks unless the file says how many: their intervals are about as wide as twice the spread of slopes between blocks.
 const BLOCKS: u32 = 6;
@@ -114,11 +114,13 @@ fn delays(loader: &mut Loader<'_>, wire: &[DurationText], at: &Pointer) -> Vec<D
     delays
 }
 
-/// The times of each load.
+/// The times of each load, and what it is like unless the file says otherwise: a delay moves what exchanges under way do beside each other, and
+/// between arrivals of even distances it would be the same moments that meet at each delay, a bias that no interval shows.
 pub(super) fn load(wire: &SensitivityWire) -> LoadWire {
     LoadWire {
         duration: Some(DurationText(*wire.hold)),
         warmup: Some(DurationText(default_warmup(*wire.hold))),
+        profile: Some(ArrivalWire::Slots),
         ..LoadWire::default()
     }
 }
@@ -153,8 +155,10 @@ mod tests {
     use super::*;
     use crate::memory::Memory;
     use crate::method::Method;
+    use crate::Experiment;
+    use plimsoll_load::plan::{Load, Spacing};
 
-    fn load(method: &str, load: &str) -> Result<Sensitivity, String> {
+    fn experiment(method: &str, load: &str) -> Result<Experiment, String> {
         let text = format!(
             "version: 1
 name: x
@@ -168,16 +172,33 @@ arms: {{ main: {{ target: api }} }}
 method: {{ sensitivity: {method} }}
 "
         );
-        match Memory::new(&text, &[]).load(&[]) {
-            Ok(experiment) => match experiment.method {
-                Method::Sensitivity(sensitivity) => Ok(sensitivity),
-                other => panic!("{other:?}"),
-            },
-            Err(problems) => Err(problems.to_string()),
+        let loaded = Memory::new(&text, &[]).load(&[]);
+        loaded.map_err(|problems| problems.to_string())
+    }
+
+    fn load(method: &str, load: &str) -> Result<Sensitivity, String> {
+        match experiment(method, load)?.method {
+            Method::Sensitivity(sensitivity) => Ok(sensitivity),
+            other => panic!("{other:?}"),
         }
     }
 
     const DELAYS: &str = "delays: [0ms, 4ms, 8ms, 20ms], hold: 3s";
+
+    #[test]
+    fn arrivals_keep_no_step_unless_they_are_to() {
+        let check = |load: &str, expected: Spacing| {
+            let method = format!("{{ links: all, {DELAYS} }}");
+            let experiment = experiment(&method, load).unwrap();
+            let Load::Open { profile, .. } = &experiment.arms[0].settings.load else {
+                panic!("the model is open");
+            };
+            let spacings: Vec<Spacing> = profile.iter().map(|part| part.spacing).collect();
+            assert_eq!(spacings, [expected], "{load}");
+        };
+        check("{ rate: 10/s }", Spacing::Slots);
+        check("{ rate: 10/s, profile: constant }", Spacing::Even);
+    }
 
     #[test]
     fn links_are_references() {

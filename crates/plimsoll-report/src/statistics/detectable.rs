@@ -10,7 +10,7 @@ use statrs::distribution::{ChiSquared, Continuous as _, ContinuousCDF as _, Norm
 const POWER: f64 = 0.8;
 const SIGNIFICANCE: f64 = 0.05;
 /// More blocks than this are no advice.
-const MOST_BLOCKS: usize = 1_000;
+pub(super) const MOST_BLOCKS: usize = 1_000;
 
 /// The smallest true difference that `blocks` blocks find, when differences per block have this standard `deviation`.
 ///

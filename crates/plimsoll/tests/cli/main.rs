@@ -4,6 +4,7 @@
 
 mod availability;
 mod bad_input;
+mod capacity;
 mod diagnose;
 mod doctor;
 mod documents;
@@ -26,7 +27,6 @@ mod processes;
 mod program;
 mod report;
 mod robustness;
-mod searches;
 mod secrets;
 mod sensitivity;
 mod servers;

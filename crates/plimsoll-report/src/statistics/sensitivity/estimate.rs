@@ -1,7 +1,9 @@
 //! A quantity with its interval over blocks.
 
+use crate::statistics::detectable::MOST_BLOCKS;
 use crate::statistics::interval::{CONFIDENCE, Pivot};
-use crate::statistics::sample::Sample;
+use crate::statistics::sample::{Sample, as_f64};
+use crate::statistics::student;
 
 /// A quantity and its 95 % interval, in its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +46,19 @@ impl Estimate {
         self.high < other.low || other.high < self.low
     }
 
+    /// How many blocks more than these would tell both apart if they varied as they did: an interval over n blocks reaches
+    /// t(n − 1; 0.975)/√n standard deviations to either side. `None` where a thousand blocks would not.
+    #[must_use]
+    pub fn blocks_to_part(&self, other: &Self, blocks: usize) -> Option<usize> {
+        let reach = |blocks: usize| {
+            student::quantile(blocks, f64::midpoint(1.0, CONFIDENCE)) / as_f64(blocks).sqrt()
+        };
+        let apart = (self.value - other.value).abs();
+        let deviations = f64::midpoint(self.width(), other.width()) / reach(blocks);
+        let needed = (blocks + 1..=MOST_BLOCKS).find(|&n| deviations * reach(n) < apart);
+        needed.map(|needed| needed - blocks)
+    }
+
     /// From the lower end to the upper.
     #[must_use]
     pub fn width(&self) -> f64 {
@@ -79,5 +94,20 @@ mod tests {
         check(of(0.0, 1.0), of(1.1, 2.0), true);
         check(of(0.0, 1.0), of(1.0, 2.0), false);
         check(of(0.0, 3.0), of(1.0, 2.0), false);
+    }
+
+    /// Six blocks reach 2.571/√6 = 1.05 deviations; intervals that reach 0.21 together have deviations of 0.1, and 18 blocks reach 2.110/√18 = 0.497
+    /// of them, 0.0995 together, below a difference of 0.1; 17 reach 0.514.
+    #[test]
+    fn more_blocks_part_what_overlaps() {
+        let around = |value: f64, reach: f64| Estimate {
+            value,
+            low: value - reach,
+            high: value + reach,
+        };
+        let (one, other) = (around(1.0, 0.105), around(1.1, 0.105));
+        assert_eq!(one.blocks_to_part(&other, 6), Some(12));
+        assert_eq!(other.blocks_to_part(&one, 6), Some(12));
+        assert_eq!(one.blocks_to_part(&one, 6), None);
     }
 }

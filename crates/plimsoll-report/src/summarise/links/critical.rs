@@ -53,13 +53,25 @@ impl Rows<'_> {
                 "the largest gain that is known is that of {}",
                 said(index)
             )),
-            Critical::NotToldApart(indices) => and_unknown(format!(
-                "which dependency is critical is not told apart: {}",
-                indices.into_iter().map(said).collect::<Vec<_>>().join("; ")
-            )),
+            Critical::NotToldApart(indices) => {
+                let each: Vec<String> = indices.iter().map(|index| said(*index)).collect();
+                let close: Vec<Estimate> = indices.iter().map(|index| gains[*index].1).collect();
+                and_unknown(format!(
+                    "which dependency is critical is not told apart: {}; {}",
+                    each.join("; "),
+                    more_rounds(&close, self.rounds_of_gains(links))
+                ))
+            }
             Critical::None => and_unknown(self.no_gain(&gains)),
         };
         Some(unnamed(sentence))
+    }
+
+    /// How many rounds each gain rests on at least.
+    fn rounds_of_gains(&self, links: &[LinkSummary]) -> usize {
+        let with_gain = links.iter().filter(|link| link.gain.is_some());
+        let rounds = with_gain.map(|link| self.gain_pairs(&link.link).len());
+        rounds.min().unwrap_or_default()
     }
 
     fn gain_of(&self, (name, gain): &(&str, Estimate)) -> String {
@@ -88,6 +100,21 @@ impl Rows<'_> {
                 most.1
             ),
         }
+    }
+}
+
+/// How many more rounds would tell the first gain apart from all others, which so many did not.
+fn more_rounds(gains: &[Estimate], rounds: usize) -> String {
+    let [first, others @ ..] = gains else {
+        return String::new();
+    };
+    let more = others.iter().map(|other| first.blocks_to_part(other, rounds));
+    match more.collect::<Option<Vec<usize>>>() {
+        Some(more) => format!(
+            "about {} more rounds would tell",
+            more.into_iter().max().unwrap_or_default()
+        ),
+        None => "no reasonable number of rounds would tell".to_owned(),
     }
 }
 

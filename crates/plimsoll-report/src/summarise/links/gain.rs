@@ -11,18 +11,20 @@ const EXPLAINED: f64 = 1.05;
 const ALL_DELAYED: DelayPurpose = DelayPurpose::Gain(None);
 
 impl Rows<'_> {
-    /// Gain of callers without a link, whatever may queue.
-    pub(super) fn gain(&self, link: &str) -> Option<Gain> {
+    /// Mean response times with all links delayed, and with all but one, of the rounds that have both.
+    pub(super) fn gain_pairs(&self, link: &str) -> Vec<(f64, f64)> {
         let rounds = self.of(of_gain, link);
         let mean = |rows: &[&DelayRow], of: Option<&str>| {
             let mut rows = rows.iter().filter(|row| of_gain(&row.purpose) == Some(of));
             rows.find_map(|row| row.mean_of_answers())
         };
-        let pairs: Vec<(f64, f64)> = rounds
-            .values()
-            .filter_map(|rows| Some((mean(rows, None)?, mean(rows, Some(link))?)))
-            .collect();
-        let found = gain(&pairs)?;
+        let both = |rows: &Vec<&DelayRow>| Some((mean(rows, None)?, mean(rows, Some(link))?));
+        rounds.values().filter_map(both).collect()
+    }
+
+    /// Gain of callers without a link, whatever may queue.
+    pub(super) fn gain(&self, link: &str) -> Option<Gain> {
+        let found = gain(&self.gain_pairs(link))?;
         Some(Gain {
             value: found.value,
             low: found.low,

@@ -273,6 +273,10 @@ fn what_is_not_known_stands_beside_what_is_not_told_apart() {
     let begins = "which dependency is critical is not told apart: secrets: ";
     assert!(sentence.starts_with(begins), "{sentence}");
     assert!(
+        sentence.contains("; about ") && sentence.contains(" more rounds would tell. Not"),
+        "{sentence}"
+    );
+    assert!(
         sentence.ends_with("Not known: third, for no turn on it was answered"),
         "{sentence}"
     );
