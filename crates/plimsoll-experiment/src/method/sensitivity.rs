@@ -153,9 +153,9 @@ impl Sensitivity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Experiment;
     use crate::memory::Memory;
     use crate::method::Method;
-    use crate::Experiment;
     use plimsoll_load::plan::{Load, Spacing};
 
     fn experiment(method: &str, load: &str) -> Result<Experiment, String> {

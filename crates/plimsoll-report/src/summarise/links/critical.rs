@@ -108,7 +108,9 @@ fn more_rounds(gains: &[Estimate], rounds: usize) -> String {
     let [first, others @ ..] = gains else {
         return String::new();
     };
-    let more = others.iter().map(|other| first.blocks_to_part(other, rounds));
+    let more = others
+        .iter()
+        .map(|other| first.blocks_to_part(other, rounds));
     match more.collect::<Option<Vec<usize>>>() {
         Some(more) => format!(
             "about {} more rounds would tell",
