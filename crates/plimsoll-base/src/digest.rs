@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// A SHA-256 digest. That of a key is safe to store; printed only by [`Digest::to_hex`], for analytics.
+/// A SHA-256 digest. That of a key is safe to store; printed only by [`Digest::to_hex`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 

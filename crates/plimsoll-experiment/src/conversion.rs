@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::{Document, Problem, Problems};
 use plimsoll_report::record::Input;
 
@@ -10,7 +11,6 @@ use super::decoded::{self, Decoded};
 use super::load::connections;
 use super::loader::{Loader, unreadable};
 use super::method::Method;
-use super::secret::sha256_hex;
 use super::surroundings::Surroundings;
 use super::threshold::{self, Scope};
 use super::wire::ExperimentWire;
@@ -23,14 +23,14 @@ const BUDGET: &str = "method.capacity.budget";
 fn inputs(file: &str, text: &str, overrides: &[String]) -> Vec<Input> {
     let mut inputs = vec![Input {
         path: file.to_owned(),
-        sha256: sha256_hex(text.as_bytes()),
+        sha256: Digest::of(text.as_bytes()).to_hex(),
     }];
     for text in overrides {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         if path != BUDGET {
             inputs.push(Input {
                 path: format!("--set {path}"),
-                sha256: sha256_hex(value.as_bytes()),
+                sha256: Digest::of(value.as_bytes()).to_hex(),
             });
         }
     }
@@ -178,7 +178,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::memory::{Memory, with_load};
-    use super::{inputs, sha256_hex};
+    use super::{Digest, inputs};
 
     #[test]
     fn what_is_set_is_an_input_but_for_a_budget() {
@@ -192,7 +192,7 @@ mod tests {
         );
         let paths: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
         assert_eq!(paths, ["e.yaml", "--set load.rate"]);
-        assert_eq!(inputs[1].sha256, sha256_hex(b"5/s"));
+        assert_eq!(inputs[1].sha256, Digest::of(b"5/s").to_hex());
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use method::{
 };
 pub use name::is_name;
 pub use scenario::{Body, Data, FeederFile, Scenario, ScenarioPart, Step};
-pub use secret::{Secret, sha256_hex};
+pub use secret::Secret;
 pub use surroundings::{Disk, Inline, MAX_FILE_BYTES, Surroundings};
 pub use target::TargetRef;
 pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};

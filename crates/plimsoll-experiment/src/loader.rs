@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use plimsoll_base::digest::Digest;
 use plimsoll_base::document::{Document, MOST_PROBLEMS, Path as Pointer, Problem};
 use plimsoll_report::record::Input;
 
-use super::secret::sha256_hex;
 use super::surroundings::{MAX_FILE_BYTES, Surroundings};
 use super::template::{Reference, Template, Values};
 
@@ -167,7 +167,7 @@ impl<'a> Loader<'a> {
             Ok(bytes) => {
                 let input = Input {
                     path: path.display().to_string(),
-                    sha256: sha256_hex(&bytes),
+                    sha256: Digest::of(&bytes).to_hex(),
                 };
                 if !self.inputs.contains(&input) {
                     self.inputs.push(input);

@@ -1,9 +1,8 @@
 //! Secrets: text that cannot be printed, and what records hold in its place.
 
 use std::fmt;
-use std::fmt::Write as _;
 
-use sha2::{Digest, Sha256};
+use plimsoll_base::digest::Digest;
 
 /// Text from the environment, from a file or minted for a run. Neither its `Debug` form nor any record shows it.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,7 +24,7 @@ impl Secret {
     /// SHA-256 of the text, hexadecimal.
     #[must_use]
     pub fn sha256(&self) -> String {
-        sha256_hex(self.0.as_bytes())
+        Digest::of(self.0.as_bytes()).to_hex()
     }
 
     /// Record of a secret in place of its text: `sha256:` and the first 16 hexadecimal digits of its hash.
@@ -39,16 +38,6 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
-}
-
-/// SHA-256 of `bytes`, hexadecimal.
-#[must_use]
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        write!(text, "{byte:02x}").expect("invariant: writing to a String cannot fail");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! Source: "Create a signed AWS API request", AWS Identity and Access Management User Guide (reference_sigv-create-signed-request); the
 //! tests hold it against signatures of AWS' published test suite (`aws-sig-v4-test-suite`).
 
-use hmac::{Hmac, Mac as _};
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
+use plimsoll_base::digest::Digest;
+use ring::hmac;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -39,10 +39,10 @@ pub(super) fn sign(signer: Signer<'_>, fields: &[Field], body: &[u8], now: Durat
     for (name, value) in &all {
         canonical += &format!("{name}:{value}\n");
     }
-    canonical += &format!("\n{names}\n{}", hex(&Sha256::digest(body)));
+    canonical += &format!("\n{names}\n{}", Digest::of(body).to_hex());
     let day = &time[..8];
     let scope = format!("{day}/{}/{}/aws4_request", signer.region, signer.service);
-    let digest = hex(&Sha256::digest(canonical.as_bytes()));
+    let digest = Digest::of(canonical.as_bytes()).to_hex();
     let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
     let signature = hex(&mac(&key(signer, day), &to_sign));
     let access_key = signer.access_key;
@@ -61,10 +61,8 @@ fn key(signer: Signer<'_>, day: &str) -> Vec<u8> {
 }
 
 fn mac(key: &[u8], message: &str) -> Vec<u8> {
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(key).expect("invariant: HMAC takes keys of any length");
-    mac.update(message.as_bytes());
-    mac.finalize().into_bytes().to_vec()
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    hmac::sign(&key, message.as_bytes()).as_ref().to_vec()
 }
 
 /// `20150830T123600Z`.

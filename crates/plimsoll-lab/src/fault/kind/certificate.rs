@@ -7,8 +7,9 @@ use super::Kind;
 use crate::topology::component::{Address, Target, Topology};
 use crate::topology::way::Way;
 use crate::undo::Undo;
+use plimsoll_base::digest::Digest;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_experiment::{Certificate, Reload, sha256_hex};
+use plimsoll_experiment::{Certificate, Reload};
 use plimsoll_http::tls::{ClientTls, HandshakeError, TlsSettings, TlsVersion, Trust, shown};
 use rustix::process::Signal;
 use std::fs::{self, OpenOptions};
@@ -187,7 +188,7 @@ fn reload(target: &Target, told: Option<Reload>) -> Result<(), String> {
 
 /// The beginning of the SHA-256 of a certificate, as tools show it.
 fn fingerprint(certificate: &[u8]) -> String {
-    sha256_hex(certificate).chars().take(16).collect()
+    Digest::of(certificate).to_hex().chars().take(16).collect()
 }
 
 /// A client of ours, who asks for a name.

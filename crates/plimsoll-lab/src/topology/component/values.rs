@@ -227,7 +227,7 @@ mod tests {
         let mut values = Values::new(&Fake, Path::new("/"), 1);
         let first = values.resolve(&template, None, &addresses).unwrap();
         assert_eq!(values.resolve(&template, None, &addresses).unwrap(), first);
-        let expected = plimsoll_experiment::sha256_hex(first.expose().as_bytes());
+        let expected = plimsoll_base::digest::Digest::of(first.expose().as_bytes()).to_hex();
         assert_eq!(
             values.resolve(&hash, None, &addresses).unwrap(),
             Value::Plain(expected)

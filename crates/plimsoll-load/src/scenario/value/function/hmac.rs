@@ -5,10 +5,8 @@ use super::{Arguments, Function};
 use crate::scenario::feeder::Feeder;
 use crate::scenario::memory::Memory;
 use crate::scenario::value::Value;
-use ::hmac::Mac as _;
 use base64::engine::general_purpose::{GeneralPurpose, STANDARD, URL_SAFE_NO_PAD};
-use sha1::Sha1;
-use sha2::{Sha256, Sha512};
+use ring::hmac;
 
 #[derive(Debug, Clone)]
 pub(in crate::scenario) struct Hmac {
@@ -71,42 +69,26 @@ impl Hmac {
         let message = out.len();
         self.message.render(feeders, memory, out);
         let (key, message) = out[start..].split_at(message - start);
-        let (digest, length) = digest(self.algorithm, key, message);
+        let tag = sign(self.algorithm, key, message);
         out.truncate(start);
-        let digest = &digest[..length];
         match self.encoding {
-            Encoding::Hex => out.extend(digest.iter().flat_map(|byte| hex(*byte))),
+            Encoding::Hex => out.extend(tag.as_ref().iter().flat_map(|byte| hex(*byte))),
             Encoding::Base64(engine) => {
-                out.extend_from_slice(digest);
+                out.extend_from_slice(tag.as_ref());
                 encode_tail(engine, memory, out, start);
             }
         }
     }
 }
 
-/// The message authentication code and its length.
-pub(super) fn digest(algorithm: Algorithm, key: &[u8], message: &[u8]) -> ([u8; 64], usize) {
-    const ANY_KEY: &str = "invariant: HMAC takes keys of any length";
-    let mut digest = [0; 64];
-    let mut put = |bytes: &[u8]| {
-        digest[..bytes.len()].copy_from_slice(bytes);
-        bytes.len()
+/// The message authentication code.
+pub(super) fn sign(algorithm: Algorithm, key: &[u8], message: &[u8]) -> hmac::Tag {
+    let algorithm = match algorithm {
+        Algorithm::Sha1 => hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
+        Algorithm::Sha256 => hmac::HMAC_SHA256,
+        Algorithm::Sha512 => hmac::HMAC_SHA512,
     };
-    let length = match algorithm {
-        Algorithm::Sha1 => {
-            let mac = ::hmac::Hmac::<Sha1>::new_from_slice(key).expect(ANY_KEY);
-            put(&mac.chain_update(message).finalize().into_bytes())
-        }
-        Algorithm::Sha256 => {
-            let mac = ::hmac::Hmac::<Sha256>::new_from_slice(key).expect(ANY_KEY);
-            put(&mac.chain_update(message).finalize().into_bytes())
-        }
-        Algorithm::Sha512 => {
-            let mac = ::hmac::Hmac::<Sha512>::new_from_slice(key).expect(ANY_KEY);
-            put(&mac.chain_update(message).finalize().into_bytes())
-        }
-    };
-    (digest, length)
+    hmac::sign(&hmac::Key::new(algorithm, key), message)
 }
 
 fn hex(byte: u8) -> [u8; 2] {
@@ -122,17 +104,14 @@ mod tests {
     use super::*;
 
     fn check(algorithm: Algorithm, key: &[u8], message: &[u8], expected: &str) {
-        let (digest, length) = digest(algorithm, key, message);
-        let shown: Vec<u8> = digest[..length]
-            .iter()
-            .flat_map(|byte| hex(*byte))
-            .collect();
+        let tag = sign(algorithm, key, message);
+        let shown: Vec<u8> = tag.as_ref().iter().flat_map(|byte| hex(*byte)).collect();
         assert_eq!(String::from_utf8(shown).unwrap(), expected);
     }
 
     /// Test case 2 of RFC 2202 and of RFC 4231.
     #[test]
-    fn digests_are_those_of_the_standards() {
+    fn codes_are_those_of_the_standards() {
         let (key, message) = (b"Jefe", b"what do ya want for nothing?");
         check(
             Algorithm::Sha1,

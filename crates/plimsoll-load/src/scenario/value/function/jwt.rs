@@ -1,7 +1,7 @@
 //! `jwt(HS256, key, claims)`: a signed JSON Web Token of RFC 7519; the claims are JSON text.
 
 use super::base64::encode_tail;
-use super::hmac::{Algorithm, digest};
+use super::hmac::{Algorithm, sign};
 use super::signature::{Key, Scheme};
 use super::{Arguments, Function};
 use crate::scenario::feeder::Feeder;
@@ -121,10 +121,10 @@ impl Jwt {
             Signer::Shared(algorithm, key) => {
                 key.render(feeders, memory, out);
                 let (message, key) = out[start..].split_at(signed - start);
-                let (digest, length) = digest(*algorithm, key, message);
+                let tag = sign(*algorithm, key, message);
                 out.truncate(signed);
                 out.push(b'.');
-                out.extend_from_slice(&digest[..length]);
+                out.extend_from_slice(tag.as_ref());
             }
             Signer::Private(key) => {
                 let mut signature = vec![];
