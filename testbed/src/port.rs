@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use tokio::net::TcpSocket;
 
 /// An address that was free a moment ago. Somebody else may be faster: try another when the program does not start.
 ///
@@ -11,4 +12,31 @@ pub fn free() -> Result<SocketAddr, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(Error::when("finding a free port"))
+}
+
+/// A port at which connections are refused, and which nobody else gets while this lives: it is bound and does not listen.
+#[derive(Debug)]
+pub struct Refusing {
+    /// Where.
+    pub address: SocketAddr,
+    _held: TcpSocket,
+}
+
+impl Refusing {
+    /// One of loopback.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: there is none.
+    pub fn hold() -> Result<Self, Error> {
+        let hold = || {
+            let socket = TcpSocket::new_v4()?;
+            socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+            Ok((socket.local_addr()?, socket))
+        };
+        let (address, held) = hold().map_err(Error::when("holding a port"))?;
+        Ok(Self {
+            address,
+            _held: held,
+        })
+    }
 }

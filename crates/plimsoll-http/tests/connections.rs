@@ -6,6 +6,7 @@ use plimsoll_http::{
     ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, accept,
     connect, encode, run_shards,
 };
+use plimsoll_testbed::port::Refusing;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -171,10 +172,8 @@ async fn a_pool_drops_a_connection_whose_peer_has_closed() {
 
 #[tokio::test]
 async fn a_refused_connection_says_so() {
-    let listener = Listener::bind(loopback()).unwrap();
-    let addr = listener.local_addr().unwrap();
-    drop(listener);
-    let refused = connect(addr, PATIENCE, Limits::default()).await;
+    let nobody = Refusing::hold().unwrap();
+    let refused = connect(nobody.address, PATIENCE, Limits::default()).await;
     assert!(matches!(refused, Err(ConnectError::Refused(_))));
 }
 

@@ -2,6 +2,7 @@
 
 use crate::serving::{Serving, config, connect, echo, echoed, rest};
 use plimsoll_fault::FaultConfig;
+use plimsoll_testbed::port::Refusing;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
@@ -82,9 +83,8 @@ fn a_proxy_of_the_api_may_be_asked_for_and_no_other_server() {
 
 #[test]
 fn a_server_that_is_away_is_said_to_be() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let server = nobody.local_addr().unwrap();
-    drop(nobody);
+    let nobody = Refusing::hold().unwrap();
+    let server = nobody.address;
     let serving = serving(&[server]);
     let (mut client, head) = ask(&serving, &request(server));
     assert!(head.starts_with("HTTP/1.1 502 "), "{head}");

@@ -2,6 +2,7 @@
 
 use crate::connect::{ask, serving};
 use crate::serving::{connect, echo, echoed, rest, server};
+use plimsoll_testbed::port::Refusing;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -179,9 +180,8 @@ fn an_upgraded_connection_is_a_tunnel() {
 
 #[test]
 fn other_requests_are_refused() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let away = nobody.local_addr().unwrap();
-    drop(nobody);
+    let nobody = Refusing::hold().unwrap();
+    let away = nobody.address;
     let serving = serving(&[away]);
     for (request, status, why) in [
         (&*get(away), 502, ""),

@@ -1,6 +1,7 @@
 //! Each type of toxics by its effect. Times are judged from below: a busy machine is late, never early.
 
 use crate::serving::{Serving, connect, echo, echoed, rest, server};
+use plimsoll_testbed::port::Refusing;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -173,9 +174,8 @@ fn a_timeout_of_zero_closes_when_it_is_removed() {
 #[test]
 fn timeout_needs_no_server() {
     let serving = Serving::start();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = nobody.local_addr().unwrap();
-    drop(nobody);
+    let nobody = Refusing::hold().unwrap();
+    let address = nobody.address;
     let proxy = serving.proxy("p", address);
     assert_eq!(
         rest(&mut connect(proxy)),

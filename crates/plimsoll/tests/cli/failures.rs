@@ -2,6 +2,7 @@
 
 use crate::processes::descendants_with;
 use crate::program::{Finished, Workspace};
+use plimsoll_testbed::port::Refusing;
 use std::net::TcpListener;
 
 /// An experiment whose only component is this block.
@@ -119,14 +120,12 @@ fn a_feeder_that_ends_its_users_says_so_in_the_report() {
 
 #[test]
 fn an_external_target_that_cannot_be_reached() {
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = Refusing::hold().unwrap();
+    let address = closed.address.to_string();
     check(
-        &format!("{{ external: \"http://{closed}\" }}"),
+        &format!("{{ external: \"http://{address}\" }}"),
         5,
-        &["`part`", &closed.to_string()],
+        &["`part`", &address],
     );
 }
 

@@ -1,6 +1,7 @@
 //! `plimsoll hey` beside hey itself: `tests/data/hey` holds what hey v0.1.5 printed of our mock, and of a port where nobody listens.
 
 use crate::program::{Finished, Server, Workspace};
+use plimsoll_testbed::port::Refusing;
 use std::path::Path;
 
 fn sample(name: &str) -> String {
@@ -84,11 +85,8 @@ fn the_rows_have_heys_form_and_there_are_as_many_as_answers() {
 
 #[test]
 fn errors_are_counted_in_heys_form() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let url = format!("http://{closed}/");
+    let closed = Refusing::hold().unwrap();
+    let url = format!("http://{}/", closed.address);
     let ours = Workspace::new()
         .run(&["hey", "-n", "12", "-c", "5", &url])
         .ended_with(0);

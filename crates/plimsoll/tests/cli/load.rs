@@ -1,6 +1,7 @@
 //! `plimsoll load URL` against our mock.
 
 use crate::program::{Server, Workspace};
+use plimsoll_testbed::port::Refusing;
 use serde_json::Value;
 use std::path::Path;
 
@@ -64,15 +65,12 @@ fn a_url_without_scheme_says_what_to_write() {
 
 #[test]
 fn a_target_that_cannot_be_reached_ends_the_run_before_it_begins() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let url = format!("http://{closed}/");
+    let closed = Refusing::hold().unwrap();
+    let url = format!("http://{}/", closed.address);
     Workspace::new()
         .run(&["load", &url, "-r", "50", "--no-ui"])
         .ended_with(5)
-        .saying(&format!("{closed} is not reachable"));
+        .saying(&format!("{} is not reachable", closed.address));
 }
 
 #[test]

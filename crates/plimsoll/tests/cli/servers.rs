@@ -3,18 +3,12 @@
 use crate::program::{Finished, Workspace};
 use plimsoll_testbed::peers::postgresql::{PASSWORD, Postgresql, USER};
 use plimsoll_testbed::peers::redis::Redis;
+use plimsoll_testbed::port::Refusing;
 use serde_json::Value;
-use std::net::TcpListener;
 use std::process::Command;
 
 /// The variable that holds what the experiment does not.
 const VARIABLE: &str = "DB_PASSWORD";
-
-/// An address where nobody listens.
-fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
-}
 
 /// A short load on a mock, with this component beside it.
 fn beside(component: &str) -> Workspace {
@@ -54,7 +48,8 @@ fn is_nowhere(workspace: &Workspace, text: &str) {
 
 #[test]
 fn a_server_that_cannot_be_asked_ends_no_run() {
-    let at = nobody();
+    let nobody = Refusing::hold().unwrap();
+    let at = nobody.address;
     for probe in [
         format!("postgresql: \"postgresql://watcher:${{env:{VARIABLE}}}@{at}/db\""),
         format!("redis: \"redis://:${{env:{VARIABLE}}}@{at}\""),
