@@ -1,4 +1,4 @@
-//! Ports of loopback for programs that have to be told theirs.
+//! Ports of loopback: for a program that has to be told its own, and where nobody listens.
 
 use crate::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

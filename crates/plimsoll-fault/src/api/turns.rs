@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 /// All proxies, by name.
 ///
 /// A turn is bytes of the client that come after bytes of the server, or first; its time runs from the last of them to the server's first
-/// byte. Of pieces for whose moment `latency` or `delay` waited (`held`), in either direction, each went on later than that by `late_s`, in the mean. Where requests overlap on a
-/// connection, as in HTTP/2, turns are a lower bound.
+/// byte. Of pieces for whose moment `latency` or `delay` waited (`held`), in either direction, each went on later than that by `late_s`, in
+/// the mean. Where requests overlap on a connection, as in HTTP/2, turns are a lower bound.
 pub fn page(proxies: &Proxies) -> Page {
     let named = proxies.iter();
     let named = named.map(|proxy| (proxy.name.to_string(), turns(proxy)));

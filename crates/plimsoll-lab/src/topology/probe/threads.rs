@@ -35,8 +35,8 @@ impl ThreadTimes {
 }
 
 /// Adds what one of two looks, `length_s` seconds apart, left out: while threads end, the kernel may skip others. A thread that was there
-/// before and lives is in the later look, too. One that is older than the time between them is in the earlier look, too, as if it had not run since,
-/// which is not known.
+/// before and lives is in the later look, too. One that is older than the time between them, or ended before that was asked, is in the
+/// earlier look, too, as if it had not run since, which is not known.
 pub(super) fn complete(
     before: &mut Threads,
     after: &mut Threads,

@@ -3,9 +3,8 @@
 use crate::topology::component::Passed;
 use plimsoll_report::record::LinkTurns;
 
-/// Turns of a load and their mean time, from looks before it, when its measured time began, and after it. Delays are late in the measured
-/// time, as its response times are; turns of so many `exchanges` are those of the warm-up as well, for exchanges under way have begun some of theirs
-/// when it ends.
+/// Turns of a load and their mean time, from looks before it, when its measured time began, and after it. Lateness is that of the measured
+/// time, as response times are; turns are those of the warm-up as well, as `exchanges` are, for some exchanges are under way when it ends.
 pub(super) fn between([before, warm, after]: [Passed; 3], exchanges: f64) -> LinkTurns {
     let turns = after.turns.saturating_sub(before.turns);
     #[expect(clippy::cast_precision_loss, reason = "a number of turns")]
