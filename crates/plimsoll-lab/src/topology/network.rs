@@ -9,6 +9,7 @@ mod fault;
 mod hold;
 mod holder;
 mod layout;
+mod link;
 mod probe;
 mod program;
 mod resolver;
@@ -24,7 +25,6 @@ use crate::error::LabError;
 use hold::{Held, Order};
 use holder::Holder;
 use indexmap::IndexMap;
-use layout::Plug;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_experiment::CLIENT;
 use probe::End;
@@ -70,7 +70,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Makes all hosts and plugs them in.
+    /// Makes all hosts and plugs them in: each reaches each other when it returns.
     ///
     /// # Errors
     /// [`LabError::Environment`] when this host does not permit it; nothing is left of it then.
@@ -150,20 +150,7 @@ impl Network {
     /// # Errors
     /// [`LabError::Environment`] when the system does not do it.
     pub async fn unplug(&self, host: &str) -> Result<(), LabError> {
-        self.plug(host, Plug::Out).await
-    }
-
-    /// Puts a host's plug in again.
-    ///
-    /// # Errors
-    /// [`LabError::Environment`] when the system does not do it.
-    pub async fn plug_in(&self, host: &str) -> Result<(), LabError> {
-        self.plug(host, Plug::In).await
-    }
-
-    async fn plug(&self, host: &str, plug: Plug) -> Result<(), LabError> {
-        let commands = layout::plug(host, plug);
-        let done = Program::Ip.inside(self.switch.network(), commands).await;
+        let done = self.in_switch(Program::Ip, layout::unplug(host)).await;
         done.map(drop).map_err(cannot("switch a host's link"))
     }
 
@@ -174,7 +161,8 @@ impl Network {
         }
     }
 
-    /// Gives a host power, and plugs it in: it begins anew. Whatever ran on it is to be started by whoever calls this.
+    /// Gives a host power, plugs it in and waits until its link carries: it begins anew. Whatever ran on it is to be started by whoever
+    /// calls this.
     ///
     /// # Errors
     /// [`LabError::Environment`] when the system does not do it.
@@ -212,6 +200,7 @@ impl Network {
         plugged.await?;
         let interfaces = layout::interfaces(address);
         Program::Ip.inside(holder.network(), interfaces).await?;
+        link::carries(self.switch.network(), host, holder.network()).await?;
         let names = self.layout.names();
         holder.order(&Order::Serve(names)).await?;
         Ok(holder)

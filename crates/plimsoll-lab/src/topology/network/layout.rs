@@ -86,20 +86,9 @@ pub(super) fn port(host: &str, address: Ipv4Addr, holder: u32) -> String {
     )
 }
 
-/// Inside the switch: pulls a host's plug, or puts it in again.
-pub(super) fn plug(host: &str, state: Plug) -> String {
-    let state = match state {
-        Plug::Out => "down",
-        Plug::In => "up",
-    };
-    format!("link set dev {host} {state}\n")
-}
-
-/// State of a host's plug in the switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plug {
-    Out,
-    In,
+/// Inside the switch: pulls a host's plug.
+pub(super) fn unplug(host: &str) -> String {
+    format!("link set dev {host} down\n")
 }
 
 /// Inside a host: its interfaces.
@@ -146,7 +135,7 @@ mod tests {
             port("app-a", address, 7),
             "link add name app-a type veth peer name eth0 address 02:00:0a:4d:01:02 netns 7\nlink set dev app-a master switch up\n"
         );
-        assert_eq!(plug("app-a", Plug::Out), "link set dev app-a down\n");
+        assert_eq!(unplug("app-a"), "link set dev app-a down\n");
         assert_eq!(
             interfaces(address),
             "link set dev lo up\naddress add 10.77.1.2/16 dev eth0\nlink set dev eth0 up\n"

@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 pub(super) enum Program {
     /// `ip` (iproute2).
     Ip,
+    /// `ip`, to show this link in JSON.
+    IpShow(String),
     /// `nft` (nftables).
     Nft,
     /// `nft`, to list this table in JSON (libnftables-json(5)): its family and name.
@@ -22,7 +24,7 @@ const SYSTEM: &str = "/usr/sbin";
 impl Program {
     fn name(&self) -> &'static str {
         match self {
-            Self::Ip => "ip",
+            Self::Ip | Self::IpShow(_) => "ip",
             Self::Nft | Self::NftList(_) => "nft",
         }
     }
@@ -30,6 +32,7 @@ impl Program {
     fn arguments(&self) -> Vec<&str> {
         match self {
             Self::Ip => vec!["-batch", "-"],
+            Self::IpShow(link) => vec!["-json", "-details", "link", "show", "dev", link],
             Self::Nft => vec!["-f", "-"],
             Self::NftList([family, name]) => vec!["-j", "list", "table", family, name],
         }
