@@ -92,12 +92,26 @@ impl NetworkNamespace {
         let (sender, receiver) = oneshot::channel();
         let thread = std::thread::Builder::new().name("inside".to_owned());
         thread.spawn(move || {
-            let entered = move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network));
-            let outcome = entered.map_err(io::Error::from).and_then(|()| work());
+            let outcome = enter(&link).and_then(|()| work());
             // Whoever dropped the receiver does not want to know.
             drop(sender.send(outcome));
         })?;
         Ok(Inside(receiver))
+    }
+
+    /// Does work inside that takes no time to speak of: the calling thread is blocked meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(super) fn briefly_inside<T: Send>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("inside".to_owned());
+            let inside = thread.spawn_scoped(scope, || enter(&self.0).and_then(|()| work()))?;
+            inside.join().unwrap_or_else(|_| Err(ended()))
+        })
     }
 
     /// Does work inside and waits for it.
@@ -121,7 +135,16 @@ impl<T> Inside<T> {
     /// # Errors
     /// Those of the work; a thread that panicked says so on standard error.
     pub(super) async fn outcome(self) -> io::Result<T> {
-        let panicked = |_| io::Error::other("the thread inside the namespace ended");
-        self.0.await.map_err(panicked)?
+        self.0.await.map_err(|_| ended())?
     }
+}
+
+/// Moves the calling thread into a network namespace.
+fn enter(link: &File) -> io::Result<()> {
+    let network = Some(LinkNameSpaceType::Network);
+    Ok(move_into_link_name_space(link.as_fd(), network)?)
+}
+
+fn ended() -> io::Error {
+    io::Error::other("the thread inside the namespace ended")
 }

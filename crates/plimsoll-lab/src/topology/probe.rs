@@ -125,7 +125,7 @@ impl Sampler {
         sample.threads = Some(threads);
         sample.rss_bytes = known(pids, memory::resident);
         sample.fds = known(pids, descriptors::count);
-        let strain = totals.strains.since(&before.strains, length_s);
+        let strain = totals.strains.since(&before.strains, length_s, ports);
         let namespace = totals.strains.namespace();
         sample.strain = place.fill(strain, namespace, pids, ports, sample.strain);
         Some(sample)

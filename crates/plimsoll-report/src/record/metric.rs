@@ -426,7 +426,7 @@ mod tests {
         );
         check(
             "components.gateway.cpu",
-            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, cpu_s_per_exchange, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max, cpu_limit_cores, cpu_quota_cores, cpus_busy_share, busiest_process_cores, busiest_thread_ready, throttled_share, major_faults, memory_share, cpu_pressure, memory_pressure, io_pressure, fds_share, accept_queue, listen_overflows, segments_sent, segments_again, ports_share, conntrack_share, conntrack_drops, server.<field>",
+            "`components.gateway.cpu` is not a metric: after `components.<name>` write one of cpu_cores_mean, cpu_cores_max, cpu_s_per_exchange, busiest_thread_cores_max, rss_bytes_max, fds_max, threads_max, cpu_limit_cores, cpu_quota_cores, cpus_busy_share, busiest_process_cores, busiest_thread_ready, throttled_share, major_faults, memory_share, cpu_pressure, memory_pressure, io_pressure, fds_share, accept_queue, listen_overflows, listen_drops, segments_sent, segments_again, ports_share, conntrack_share, conntrack_drops, server.<field>",
         );
         for bad in [
             "",

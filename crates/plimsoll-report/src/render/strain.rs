@@ -25,7 +25,7 @@ const OF_COMPONENT: [Column<Strain>; 14] = [
     ("major faults", |s| s.major_faults.map(count)),
     ("descriptors", |s| s.fds_share.map(percent)),
     ("accept queue", |s| s.accept_queue.map(count)),
-    ("overflows", |s| s.listen_overflows.map(count)),
+    ("overflows", |s| s.found_full().map(count)),
     ("retransmits", again),
     ("ports", |s| s.ports_share.map(percent)),
 ];

@@ -418,6 +418,12 @@ faults:
         let failed = fault["callers"]["failed"].as_u64();
         assert!(spared || failed > Some(0), "{fault}");
     }
+    // Listeners are looked at from within their host.
+    let summary = workspace.json("run/summary.json");
+    for name in ["api", "db"] {
+        let component = &summary["arms"]["main"]["components"][name];
+        assert!(component["listen_drops"].is_number(), "{component}");
+    }
     wait_until_nothing_runs(&workspace);
     assert_eq!(std::fs::read_dir("/sys/class/net").unwrap().count(), before);
 }

@@ -1,43 +1,33 @@
-//! Queues in front of `accept`: connections that found one full, from `/proc/<pid>/net/netstat`, which counts the whole network
-//! namespace; and how many wait in each, from `/proc/<pid>/net/tcp` and `tcp6`.
+//! Queues in front of `accept`. How many connections found one full, `/proc/<pid>/net/netstat` counts for the whole network namespace; how many
+//! wait at each listener, and how many it dropped, says sock_diag(7).
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_sock_diag::inet::nlas::Nla;
+use netlink_packet_sock_diag::inet::{
+    ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags,
+};
+use netlink_packet_sock_diag::{AF_INET, AF_INET6, IPPROTO_TCP, SockDiagMessage};
+use rustix::net::netlink::SOCK_DIAG;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
+};
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-/// The length of a line of `tcp`. The kernel looks for lines until it has as many bytes as were asked for: who asks for more than one line at a
-/// time has it walk through all connections after the last listener.
-const LINE: usize = 150;
 /// A namespace has few listening sockets; more are not looked at.
 const MOST_LISTENERS: usize = 1024;
+/// The kernel answers at once; a part of its answer is not longer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+const ANSWER_BYTES: usize = 32 * 1024;
 
 /// Connections that found an accept queue full since the namespace exists; `None` when the process is gone.
 pub(super) fn overflows(pid: u32) -> Option<u64> {
     parse_overflows(&fs::read_to_string(format!("/proc/{pid}/net/netstat")).ok()?)
-}
-
-/// Which sockets: the kernel lists them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
-    /// IPv4's.
-    V4,
-    /// IPv6's, which also take connections of IPv4 where they are bound to all addresses.
-    V6,
-}
-
-/// Ports that are listened on in the namespace of `pid`, with the connections that wait there to be accepted.
-pub(super) fn listeners(pid: u32, family: Family) -> Vec<(u16, u64)> {
-    let file = match family {
-        Family::V4 => "tcp",
-        Family::V6 => "tcp6",
-    };
-    let Ok(file) = File::open(format!("/proc/{pid}/net/{file}")) else {
-        return Vec::new();
-    };
-    // Listeners come first: of thousands of connections behind them only one is read.
-    let lines = BufReader::with_capacity(LINE, file).lines();
-    let lines = lines.map_while(Result::ok);
-    let listening = lines.skip(1).take(MOST_LISTENERS);
-    listening.map_while(|line| listener(&line)).collect()
 }
 
 /// Two lines per group of counters: names, and values in the same order.
@@ -51,21 +41,111 @@ fn parse_overflows(netstat: &str) -> Option<u64> {
     value.parse().ok()
 }
 
-/// Port and queue of a line of proc_net_tcp(5) for a listening socket, whose receive queue is its accept queue; `None` for any other.
-fn listener(line: &str) -> Option<(u16, u64)> {
-    let mut fields = line.split_ascii_whitespace().skip(1);
-    let (_, port) = fields.next()?.rsplit_once(':')?;
-    let state = fields.nth(1)?;
-    let (_, waiting) = fields.next()?.split_once(':')?;
-    let listening = state == "0A";
-    listening
-        .then(|| {
-            Some((
-                u16::from_str_radix(port, 16).ok()?,
-                u64::from_str_radix(waiting, 16).ok()?,
-            ))
-        })
-        .flatten()
+/// A listening socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Listener {
+    pub(super) port: u16,
+    /// Connections that wait to be accepted.
+    pub(super) waiting: u64,
+    /// The kernel gives each to one socket only.
+    cookie: [u8; 8],
+    /// Connections for which its queue had no place since it listens, and now and then something else that it dropped. Wraps.
+    drops: u32,
+}
+
+impl Listener {
+    /// Its drops since `before`, or since it listens if it was not among those.
+    pub(super) fn drops_since(&self, before: &[Self]) -> u64 {
+        let same = |other: &&Self| other.cookie == self.cookie;
+        let then = before.iter().find(same).map_or(0, |then| then.drops);
+        u64::from(self.drops.wrapping_sub(then))
+    }
+}
+
+/// A socket to ask for the listeners of the network namespace in which it is opened.
+///
+/// # Errors
+/// The system's.
+pub(super) fn open() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC;
+    let (family, kind) = (AddressFamily::NETLINK, SocketType::DGRAM);
+    let socket = socket_with(family, kind, flags, Some(SOCK_DIAG))?;
+    set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_WITHIN))?;
+    Ok(socket)
+}
+
+/// All listeners.
+///
+/// # Errors
+/// The system's: a kernel may have been built without the answer.
+pub(super) fn listeners(socket: &OwnedFd) -> io::Result<Vec<Listener>> {
+    let mut found = Vec::new();
+    for id in [SocketId::new_v4(), SocketId::new_v6()] {
+        ask(socket, id)?;
+        collect(socket, &mut found)?;
+    }
+    found.truncate(MOST_LISTENERS);
+    Ok(found)
+}
+
+/// Asks for all listeners of a family of addresses, `any` of it.
+fn ask(socket: &OwnedFd, any: SocketId) -> io::Result<()> {
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    let request = SockDiagMessage::InetRequest(InetRequest {
+        family: match any.source_address.is_ipv4() {
+            true => AF_INET,
+            false => AF_INET6,
+        },
+        protocol: IPPROTO_TCP,
+        extensions: ExtensionFlags::SKMEMINFO,
+        states: StateFlags::LISTEN,
+        socket_id: any,
+    });
+    let mut message = NetlinkMessage::new(header, NetlinkPayload::from(request));
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    send(socket, &bytes, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Reads an answer to its end.
+fn collect(socket: &OwnedFd, found: &mut Vec<Listener>) -> io::Result<()> {
+    let mut buffer = vec![0; ANSWER_BYTES];
+    loop {
+        let (length, _) = recv(socket, &mut buffer[..], RecvFlags::empty())?;
+        let mut rest = &buffer[..length];
+        while !rest.is_empty() {
+            let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            match message.payload {
+                NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
+                    found.extend(listener(&response));
+                }
+                NetlinkPayload::Error(error) => return Err(error.to_io()),
+                _ => return Ok(()),
+            }
+            // Messages begin at multiples of four.
+            let used = (message.header.length as usize).next_multiple_of(4);
+            rest = rest.get(used..).unwrap_or_default();
+        }
+    }
+}
+
+/// Of a listening socket, the receive queue is its accept queue.
+fn listener(response: &InetResponse) -> Option<Listener> {
+    let drops = response.nlas.iter().find_map(|attribute| match attribute {
+        Nla::MemInfo(memory) => Some(memory.drops),
+        _ => None,
+    });
+    let header = &response.header;
+    Some(Listener {
+        port: header.socket_id.source_port,
+        waiting: u64::from(header.recv_queue),
+        cookie: header.socket_id.cookie,
+        drops: drops?,
+    })
 }
 
 #[cfg(test)]
@@ -77,9 +157,18 @@ mod tests {
         let text = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 0 12 13\nIpExt: InNoRoutes\nIpExt: 0\n";
         assert_eq!(parse_overflows(text), Some(12));
         assert_eq!(parse_overflows("IpExt: a\nIpExt: 1\n"), None);
-        let listening = "   1: 0100007F:A96B 00000000:0000 0A 00000000:00000081 00:00000000 00000000     0        0 4429384 1 0 100 0 0 10 0";
-        assert_eq!(listener(listening), Some((43_371, 129)));
-        let connected = "   2: 0100007F:A96B 0100007F:DC18 01 000000B2:00000000 01:00000014 00000000     0        0 4429428 3 0 20 4 1 18 -1";
-        assert_eq!(listener(connected), None);
+    }
+
+    #[test]
+    fn drops_are_of_the_same_socket() {
+        let of = |cookie, drops| Listener {
+            port: 80,
+            waiting: 0,
+            cookie: [cookie; 8],
+            drops,
+        };
+        let before = [of(1, u32::MAX), of(2, 5)];
+        let after = [of(1, 2), of(2, 5), of(3, 4)];
+        assert_eq!(after.map(|now| now.drops_since(&before)), [3, 0, 4]);
     }
 }

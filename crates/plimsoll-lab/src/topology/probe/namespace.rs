@@ -1,10 +1,11 @@
 //! Counters of a whole network namespace: read once for all components in it.
 
-use super::listen_queue::Family;
+use super::listen_queue::Listener;
 use super::segments::Segments;
 use super::{conntrack, listen_queue, ports};
-use std::cell::OnceCell;
+use crate::topology::namespace::NetworkNamespace;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 
 /// A namespace's identity; `None` where the process may not be looked at so closely.
@@ -23,12 +24,8 @@ pub(super) struct Reading {
     pub(super) drops: Option<u64>,
     /// Connections that hold a port.
     pub(super) taken: Option<u64>,
-    /// Through which process.
-    pid: u32,
-    /// Ports that are listened on, with the connections that wait there, once somebody asks.
-    listeners: OnceCell<Vec<(u16, u64)>>,
-    /// Listening ports of IPv6, of which few are, so that the kernel looks through all connections for the next: only where IPv4 has none.
-    listeners_v6: OnceCell<Vec<(u16, u64)>>,
+    /// `None` where the kernel does not name them, or not to us.
+    listeners: Option<Vec<Listener>>,
 }
 
 impl Reading {
@@ -38,31 +35,46 @@ impl Reading {
             segments: Segments::read(pid),
             drops: conntrack::drops(pid),
             taken: ports::taken(pid),
-            pid,
-            listeners: OnceCell::new(),
-            listeners_v6: OnceCell::new(),
+            listeners: listeners(pid).ok(),
         }
     }
 
     /// The most connections that wait at a listener on one of these ports; `None` where none listens.
     pub(super) fn longest_queue(&self, wanted: &[u16]) -> Option<u64> {
-        if wanted.is_empty() {
-            return None;
-        }
-        let longest = |listeners: &[(u16, u64)]| {
-            let of_ports = listeners.iter().filter(|(port, _)| wanted.contains(port));
-            of_ports.map(|(_, waiting)| *waiting).max()
-        };
-        let read = |family| listen_queue::listeners(self.pid, family);
-        let v4 = self.listeners.get_or_init(|| read(Family::V4));
-        longest(v4).or_else(|| longest(self.listeners_v6.get_or_init(|| read(Family::V6))))
+        let listeners = self.listeners.as_deref()?;
+        let waiting = on(wanted, listeners).map(|listener| listener.waiting);
+        waiting.max()
     }
+
+    /// Connections that listeners on these ports dropped since the reading `before`; `None` where none listens.
+    pub(super) fn drops_since(&self, before: &Self, wanted: &[u16]) -> Option<u64> {
+        let (now, then) = (self.listeners.as_deref()?, before.listeners.as_deref()?);
+        let drops = on(wanted, now).map(|listener| listener.drops_since(then));
+        drops.reduce(|a, b| a + b)
+    }
+}
+
+fn on<'a>(ports: &'a [u16], listeners: &'a [Listener]) -> impl Iterator<Item = &'a Listener> {
+    let wanted = |listener: &&Listener| ports.contains(&listener.port);
+    listeners.iter().filter(wanted)
+}
+
+/// Listeners in the namespace of a process, which to enter needs a right; to look at one's own needs none.
+fn listeners(pid: u32) -> io::Result<Vec<Listener>> {
+    let own = of(std::process::id());
+    let socket = match own.is_some() && of(pid) == own {
+        true => listen_queue::open(),
+        false => NetworkNamespace::of(pid)?.briefly_inside(listen_queue::open),
+    };
+    listen_queue::listeners(&socket?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{TcpListener, TcpStream};
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
+    use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+    use std::time::Duration;
 
     #[test]
     fn a_connection_that_nobody_accepts_waits() {
@@ -84,6 +96,26 @@ mod tests {
             (reading.longest_queue(&[]), reading.longest_queue(&[1])),
             (None, None)
         );
+    }
+
+    #[test]
+    fn a_listener_drops_what_its_queue_has_no_place_for() {
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+        let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&listener, &address).unwrap();
+        listen(&listener, 1).unwrap();
+        let address = SocketAddr::try_from(getsockname(&listener).unwrap()).unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let read = || Reading::take(std::process::id());
+        let before = read();
+        // One more than its backlog finds a place.
+        let _placed = [(); 2].map(|()| TcpStream::connect(address).unwrap());
+        let full = TcpStream::connect_timeout(&address, Duration::from_millis(50));
+        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let drops = |port| read().drops_since(&before, &[port]);
+        assert_eq!(drops(address.port()), Some(1));
+        assert_eq!(drops(other.local_addr().unwrap().port()), Some(0));
+        assert_eq!(drops(1), None);
     }
 
     #[test]

@@ -124,8 +124,8 @@ impl Strains {
         &self.namespace
     }
 
-    /// Counts of the `length_s` seconds since `before`.
-    pub(super) fn since(&self, before: &Self, length_s: f64) -> Strain {
+    /// Counts of the `length_s` seconds since `before`, of a component that listens on ports.
+    pub(super) fn since(&self, before: &Self, length_s: f64, listening: &[u16]) -> Strain {
         let of = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
         let (now, then) = (&self.namespace, &before.namespace);
         let segments = now.segments.zip(then.segments);
@@ -143,6 +143,7 @@ impl Strains {
             memory_pressure: waited.memory,
             io_pressure: waited.io,
             listen_overflows: of(now.overflows, then.overflows),
+            listen_drops: now.drops_since(then, listening),
             segments_again: segments.map(|(again, _)| again),
             segments_sent: segments.map(|(_, sent)| sent),
             conntrack_drops: of(now.drops, then.drops),

@@ -189,6 +189,27 @@ fn a_small_backlog() {
         ..limited()
     };
     check(&load, CauseKind::Backlog, Some("proxy"));
+    // Its listeners know that it was not theirs; or that it was, of whichever component nobody happened to be seen waiting at.
+    queued.strain.listen_drops = Some(0);
+    let of_others = Load {
+        proxy: queued.clone(),
+        ..limited()
+    };
+    assert_eq!(first(&of_others), None);
+    let mut behind = part(0.1, 2.0);
+    behind.strain.listen_overflows = Some(40);
+    behind.strain.listen_drops = Some(40);
+    let behind = Load {
+        behind,
+        ..of_others
+    };
+    check(&behind, CauseKind::Backlog, Some("upstream"));
+    // One that does not know has only the namespace's count, in which are two of somebody else.
+    let mut beside = behind.clone();
+    beside.proxy.strain.listen_drops = None;
+    beside.proxy.strain.listen_overflows = Some(42);
+    check(&beside, CauseKind::Backlog, Some("upstream"));
+    queued.strain.listen_drops = None;
     // A few of thousands: others of the namespace, or a moment.
     queued.strain.listen_overflows = Some(4);
     let load = Load {

@@ -1,7 +1,7 @@
 //! Connections that find an accept queue full: the kernel drops their first or last segment, and they are made a second later or not at all.
 
 use super::{Ruling, anything_used_up, cause, percent};
-use crate::analysis::bottleneck::case::{Case, ComponentSeen};
+use crate::analysis::bottleneck::case::{Case, ComponentSeen, Point};
 use crate::record::CauseKind;
 use plimsoll_base::units::format_number;
 
@@ -10,45 +10,47 @@ const FEWEST: u64 = 5;
 /// A smaller share of the exchanges delays too few of them.
 const SHARE: f64 = 0.01;
 
+/// An accept queue that was found full.
+struct FullQueue<'a> {
+    count: u64,
+    component: &'a ComponentSeen,
+    /// Whether its own listeners say so.
+    is_own: bool,
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts for people")]
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let overflows = |seen: &ComponentSeen| seen.strain.listen_overflows.unwrap_or(0);
-    let looked = point
-        .others()
-        .any(|seen| seen.strain.listen_overflows.is_some());
-    let Some(most) = point
-        .others()
-        .map(overflows)
-        .max()
-        .filter(|most| *most >= FEWEST && point.share_of_exchanges(*most) >= SHARE)
-    else {
-        return match looked {
-            true => {
-                Ruling::ruled_out("accept queues: next to no connection found one full".to_owned())
-            }
-            false => Ruling::default(),
+    let known: Vec<_> = [own(point), of_namespace(point)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let is_often = |queue: &&FullQueue<'_>| {
+        queue.count >= FEWEST && point.share_of_exchanges(queue.count) >= SHARE
+    };
+    let Some(queue) = known.iter().find(is_often) else {
+        let said = "accept queues: next to no connection found one full";
+        return match known.is_empty() {
+            true => Ruling::default(),
+            false => Ruling::ruled_out(said.to_owned()),
         };
     };
-    // The counter is the namespace's: it is the queue of whom connections wait at, or else the target's.
-    let in_it = point.others().filter(|seen| overflows(seen) == most);
-    let waiting = |seen: &ComponentSeen| seen.strain.accept_queue.unwrap_or(0);
-    let longest = in_it
-        .max_by_key(|seen| waiting(seen))
-        .filter(|seen| waiting(seen) > 0);
-    let target = point.target.split('/').next().unwrap_or_default();
-    let name = longest.map_or(target, |seen| &seen.name);
-    let mut evidence = vec![format!(
-        "{} connections of the network namespace of {name} found an accept queue full ({} of the exchanges): the count is the namespace's",
-        format_number(most as f64),
-        percent(point.share_of_exchanges(most))
-    )];
-    evidence.extend(longest.map(|seen| {
-        format!(
-            "up to {} waited in that of {name}",
-            format_number(waiting(seen) as f64)
-        )
-    }));
+    let name = &queue.component.name;
+    let count = format_number(queue.count as f64);
+    let share = percent(point.share_of_exchanges(queue.count));
+    let mut evidence = vec![match queue.is_own {
+        true => format!(
+            "{count} connections found the accept queue of {name} full ({share} of the exchanges)"
+        ),
+        false => format!(
+            "{count} connections of the network namespace of {name} found an accept queue full ({share} of the exchanges): the count is the namespace's"
+        ),
+    }];
+    let waited = waiting(queue.component);
+    if waited > 0 {
+        let waited = format_number(waited as f64);
+        evidence.push(format!("up to {waited} waited in that of {name}"));
+    }
     if point.slow_connects > 0.0 {
         evidence.push(format!(
             "{} connections a second took a second or longer to be made",
@@ -69,4 +71,39 @@ pub(super) fn rule(case: &Case) -> Ruling {
         ),
         evidence,
     )])
+}
+
+/// The fullest of those whose own listeners are counted.
+fn own(point: &Point) -> Option<FullQueue<'_>> {
+    let counted = point.others().filter(|seen| has_own_count(seen));
+    let component = counted.max_by_key(|seen| seen.strain.found_full())?;
+    Some(FullQueue {
+        count: component.strain.found_full()?,
+        component,
+        is_own: true,
+    })
+}
+
+/// Of the others, the one at which most wait, or else the target, in the namespace that counts most.
+fn of_namespace(point: &Point) -> Option<FullQueue<'_>> {
+    let target = point.target.split('/').next().unwrap_or_default();
+    let uncounted = point.others().filter(|seen| !has_own_count(seen));
+    let order = |seen: &&ComponentSeen| {
+        let count = seen.strain.found_full();
+        (count, waiting(seen), seen.name == target)
+    };
+    let component = uncounted.max_by_key(order)?;
+    Some(FullQueue {
+        count: component.strain.found_full()?,
+        component,
+        is_own: false,
+    })
+}
+
+fn has_own_count(seen: &ComponentSeen) -> bool {
+    seen.strain.listen_drops.is_some()
+}
+
+fn waiting(seen: &ComponentSeen) -> u64 {
+    seen.strain.accept_queue.unwrap_or(0)
 }
