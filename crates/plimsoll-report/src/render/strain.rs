@@ -25,7 +25,7 @@ const OF_COMPONENT: [Column<Strain>; 14] = [
     ("major faults", |s| s.major_faults.map(count)),
     ("descriptors", |s| s.fds_share.map(percent)),
     ("accept queue", |s| s.accept_queue.map(count)),
-    ("overflows", |s| s.found_full().map(count)),
+    ("overflows", overflows),
     ("retransmits", again),
     ("ports", |s| s.ports_share.map(percent)),
 ];
@@ -68,6 +68,16 @@ const OF_HOST: [Column<HostStrain>; 7] = [
         h.probes_cores.map(|cores| format!("{cores:.4}"))
     }),
 ];
+
+/// Of its own listeners; where these are not counted, those of its network namespace are a bound.
+fn overflows(strain: &Strain) -> Option<String> {
+    let bound = |all| match all {
+        0 => count(0),
+        _ => format!("≤ {}", count(all)),
+    };
+    let own = strain.listen_drops.map(count);
+    own.or_else(|| strain.listen_overflows.map(bound))
+}
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 fn again(strain: &Strain) -> Option<String> {
@@ -133,20 +143,21 @@ mod tests {
 
     #[test]
     fn only_what_is_known_has_a_column() {
-        let strain = |throttled_share| Strain {
+        let strain = |throttled_share, listen_drops| Strain {
             throttled_share,
             listen_overflows: Some(3),
+            listen_drops,
             ..Strain::default()
         };
         let rows = [
-            ("a".to_owned(), "x".to_owned(), strain(Some(0.25))),
-            ("b".to_owned(), "x".to_owned(), strain(None)),
+            ("a".to_owned(), "x".to_owned(), strain(Some(0.25), None)),
+            ("b".to_owned(), "x".to_owned(), strain(None, Some(2))),
         ];
         let table = table("component", &OF_COMPONENT, &rows).unwrap();
         insta::assert_snapshot!(table.to_text(), @r"
         component  arm  throttled  overflows
-        a          x      25.00 %          3
-        b          x            –          3
+        a          x      25.00 %        ≤ 3
+        b          x            –          2
         ");
         assert_eq!(
             super::table::<Strain>("component", &OF_COMPONENT, &[]),

@@ -23,32 +23,59 @@ pub(super) async fn carries(
     port: &str,
     host: &NetworkNamespace,
 ) -> io::Result<()> {
-    let both = async {
-        until(switch, port, forwards).await?;
-        until(host, INTERFACE, is_up).await
-    };
-    timeout(WITHIN, both)
-        .await
-        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    until(switch, port, forwards).await?;
+    until(host, INTERFACE, is_up).await
 }
 
 async fn until(inside: &NetworkNamespace, name: &str, is: fn(&Value) -> bool) -> io::Result<()> {
-    loop {
+    let look = async || {
         let show = Program::IpShow(name.to_owned());
         let shown: Value = serde_json::from_str(&show.inside(inside, String::new()).await?)?;
-        if is(&shown[0]) {
-            return Ok(());
+        io::Result::Ok(is(&shown[0]))
+    };
+    let carries = async {
+        while !look().await? {
+            sleep(AGAIN_AFTER).await;
         }
-        sleep(AGAIN_AFTER).await;
-    }
+        Ok(())
+    };
+    let silent = || {
+        io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("the link `{name}` does not come up"),
+        )
+    };
+    timeout(WITHIN, carries).await.map_err(|_| silent())?
 }
 
-/// Whether a port of a bridge forwards (`BR_STATE_FORWARDING` of the kernel's `if_bridge.h`, as `ip -json` names it).
+/// Whether a port of a bridge is up and forwards (`BR_STATE_FORWARDING` of the kernel's `if_bridge.h`, as `ip -json` names it).
 fn forwards(link: &Value) -> bool {
-    link["linkinfo"]["info_slave_data"]["state"] == "forwarding"
+    is_up(link) && link["linkinfo"]["info_slave_data"]["state"] == "forwarding"
 }
 
 /// Whether an interface is up (`IF_OPER_UP` of RFC 2863).
 fn is_up(link: &Value) -> bool {
     link["operstate"] == "UP"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// As iproute2 6.1 shows a port; fields that nobody reads are left out.
+    fn port(operstate: &str, state: &str) -> Value {
+        let slave = json!({"state": state, "priority": 32, "cost": 2});
+        let info =
+            json!({"info_kind": "veth", "info_slave_kind": "bridge", "info_slave_data": slave});
+        json!({"ifname": "app-a", "operstate": operstate, "linkmode": "DEFAULT", "linkinfo": info})
+    }
+
+    #[test]
+    fn a_port_carries_that_is_up_and_forwards() {
+        assert!(forwards(&port("UP", "forwarding")));
+        assert!(!forwards(&port("UNKNOWN", "forwarding")));
+        assert!(!forwards(&port("UP", "disabled")));
+        assert!(!forwards(&json!({"ifname": "app-a", "operstate": "UP"})));
+    }
 }

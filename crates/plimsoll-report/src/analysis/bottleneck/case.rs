@@ -138,7 +138,10 @@ impl Case {
         for seen in point.components.iter().filter(|seen| seen.cores.is_some()) {
             let strain = &seen.strain;
             let missing = [
-                ("accept queue", strain.found_full().is_none()),
+                (
+                    "accept queue",
+                    strain.listen_overflows.or(strain.listen_drops).is_none(),
+                ),
                 ("descriptors", strain.fds_share.is_none()),
                 ("throttling", strain.throttled_share.is_none()),
             ];

@@ -189,13 +189,20 @@ fn a_small_backlog() {
         ..limited()
     };
     check(&load, CauseKind::Backlog, Some("proxy"));
-    // Its listeners know that it was not theirs; or that it was, of whichever component nobody happened to be seen waiting at.
+    // Its listeners know that it was not theirs; nobody else's is known.
     queued.strain.listen_drops = Some(0);
     let of_others = Load {
         proxy: queued.clone(),
         ..limited()
     };
     assert_eq!(first(&of_others), None);
+    let found = attribute(&Case::of_one(&of_others.data(), 2));
+    let said = "accept queues of components: 400 connections found one full, but at a listener of their network namespace that is none of theirs";
+    assert!(
+        found.ruled_out.iter().any(|line| line == said),
+        "{found:#?}"
+    );
+    // It was another component's, at which nobody happened to be seen waiting.
     let mut behind = part(0.1, 2.0);
     behind.strain.listen_overflows = Some(40);
     behind.strain.listen_drops = Some(40);
@@ -209,6 +216,9 @@ fn a_small_backlog() {
     beside.proxy.strain.listen_drops = None;
     beside.proxy.strain.listen_overflows = Some(42);
     check(&beside, CauseKind::Backlog, Some("upstream"));
+    // In its namespace are so many more that its queue must be fuller.
+    beside.proxy.strain.listen_overflows = Some(4000);
+    check(&beside, CauseKind::Backlog, Some("proxy"));
     queued.strain.listen_drops = None;
     // A few of thousands: others of the namespace, or a moment.
     queued.strain.listen_overflows = Some(4);

@@ -38,7 +38,7 @@ merging_record! {
         accept_queue: u64, Count, highest;
         /// Connections that found an accept queue full, in its network namespace.
         listen_overflows: u64, Count, sum;
-        /// Connections that its own listeners dropped, with what else these may drop.
+        /// Of these, connections that listeners on its own ports dropped.
         listen_drops: u64, Count, sum;
         /// TCP segments sent in its network namespace.
         segments_sent: u64, Count, sum;
@@ -50,17 +50,6 @@ merging_record! {
         conntrack_share: f64, Share, highest;
         /// Packets that the connection tracker dropped.
         conntrack_drops: u64, Count, sum;
-    }
-}
-
-impl Strain {
-    /// Connections that found the accept queue of one of its listeners full; where these do not say, those of its whole network namespace.
-    #[must_use]
-    pub fn found_full(&self) -> Option<u64> {
-        match (self.listen_drops, self.listen_overflows) {
-            (Some(own), Some(all)) => Some(own.min(all)),
-            (own, all) => own.or(all),
-        }
     }
 }
 
@@ -151,24 +140,6 @@ mod tests {
                 ..Strain::default()
             }
         );
-    }
-
-    #[test]
-    fn a_full_queue_is_its_own_where_its_listeners_say_so() {
-        let check = |own, all, expected| {
-            let strain = Strain {
-                listen_drops: own,
-                listen_overflows: all,
-                ..Strain::default()
-            };
-            assert_eq!(strain.found_full(), expected, "{own:?} {all:?}");
-        };
-        check(None, None, None);
-        check(None, Some(7), Some(7));
-        check(Some(3), None, Some(3));
-        check(Some(3), Some(7), Some(3));
-        // Something else was dropped, too.
-        check(Some(9), Some(7), Some(7));
     }
 
     #[test]

@@ -11,9 +11,12 @@ const FEWEST: u64 = 5;
 const SHARE: f64 = 0.01;
 
 /// An accept queue that was found full.
+#[derive(Clone)]
 struct FullQueue<'a> {
     count: u64,
-    component: &'a ComponentSeen,
+    name: &'a str,
+    /// How many waited in it.
+    waited: u64,
     /// Whether its own listeners say so.
     is_own: bool,
 }
@@ -21,22 +24,32 @@ struct FullQueue<'a> {
 #[expect(clippy::cast_precision_loss, reason = "counts for people")]
 pub(super) fn rule(case: &Case) -> Ruling {
     let point = case.limit();
-    let known: Vec<_> = [own(point), of_namespace(point)]
-        .into_iter()
-        .flatten()
-        .collect();
-    let is_often = |queue: &&FullQueue<'_>| {
-        queue.count >= FEWEST && point.share_of_exchanges(queue.count) >= SHARE
+    let is_often = |count: u64| count >= FEWEST && point.share_of_exchanges(count) >= SHARE;
+    let own = own(point);
+    let all = point
+        .others()
+        .filter_map(|seen| seen.strain.listen_overflows);
+    let all = all.max();
+    let Some(most) = all.into_iter().chain(own.iter().map(|own| own.count)).max() else {
+        return Ruling::default();
     };
-    let Some(queue) = known.iter().find(is_often) else {
+    if !is_often(most) {
         let said = "accept queues: next to no connection found one full";
-        return match known.is_empty() {
-            true => Ruling::default(),
-            false => Ruling::ruled_out(said.to_owned()),
-        };
+        return Ruling::ruled_out(said.to_owned());
+    }
+    let own = own.filter(|own| is_often(own.count));
+    // Where a namespace counts much more, a queue that is fuller is in it.
+    let explains = |own: &&FullQueue<'_>| 2 * own.count >= most;
+    let Some(queue) = (own.as_ref().filter(explains).cloned())
+        .or_else(|| of_namespace(point, most))
+        .or(own)
+    else {
+        return Ruling::ruled_out(format!(
+            "accept queues of components: {} connections found one full, but at a listener of their network namespace that is none of theirs",
+            format_number(most as f64)
+        ));
     };
-    let name = &queue.component.name;
-    let count = format_number(queue.count as f64);
+    let (name, count) = (queue.name, format_number(queue.count as f64));
     let share = percent(point.share_of_exchanges(queue.count));
     let mut evidence = vec![match queue.is_own {
         true => format!(
@@ -46,9 +59,8 @@ pub(super) fn rule(case: &Case) -> Ruling {
             "{count} connections of the network namespace of {name} found an accept queue full ({share} of the exchanges): the count is the namespace's"
         ),
     }];
-    let waited = waiting(queue.component);
-    if waited > 0 {
-        let waited = format_number(waited as f64);
+    if queue.waited > 0 {
+        let waited = format_number(queue.waited as f64);
         evidence.push(format!("up to {waited} waited in that of {name}"));
     }
     if point.slow_connects > 0.0 {
@@ -75,35 +87,44 @@ pub(super) fn rule(case: &Case) -> Ruling {
 
 /// The fullest of those whose own listeners are counted.
 fn own(point: &Point) -> Option<FullQueue<'_>> {
-    let counted = point.others().filter(|seen| has_own_count(seen));
-    let component = counted.max_by_key(|seen| seen.strain.found_full())?;
-    Some(FullQueue {
-        count: component.strain.found_full()?,
-        component,
-        is_own: true,
-    })
+    let counted = point.others().filter_map(|seen| {
+        let count = seen.strain.listen_drops?;
+        Some(FullQueue {
+            is_own: true,
+            ..FullQueue::of(seen, count)
+        })
+    });
+    counted.max_by_key(|queue| queue.count)
 }
 
-/// Of the others, the one at which most wait, or else the target, in the namespace that counts most.
-fn of_namespace(point: &Point) -> Option<FullQueue<'_>> {
-    let target = point.target.split('/').next().unwrap_or_default();
-    let uncounted = point.others().filter(|seen| !has_own_count(seen));
-    let order = |seen: &&ComponentSeen| {
-        let count = seen.strain.found_full();
-        (count, waiting(seen), seen.name == target)
+/// Of the others in a namespace that counts so many, the one at which most wait, or else the target; `None` where it can be none of them.
+fn of_namespace(point: &Point, count: u64) -> Option<FullQueue<'_>> {
+    let uncounted = point.others().filter(|seen| {
+        seen.strain.listen_drops.is_none() && seen.strain.listen_overflows == Some(count)
+    });
+    let queues = uncounted.map(|seen| FullQueue::of(seen, count));
+    let longest = queues.max_by_key(|queue| queue.waited);
+    let target = || {
+        let name = point.target.split('/').next().unwrap_or_default();
+        let seen = point.component(name);
+        seen.is_none_or(|seen| seen.strain.listen_drops.is_none())
+            .then_some(FullQueue {
+                count,
+                name,
+                waited: 0,
+                is_own: false,
+            })
     };
-    let component = uncounted.max_by_key(order)?;
-    Some(FullQueue {
-        count: component.strain.found_full()?,
-        component,
-        is_own: false,
-    })
+    longest.filter(|queue| queue.waited > 0).or_else(target)
 }
 
-fn has_own_count(seen: &ComponentSeen) -> bool {
-    seen.strain.listen_drops.is_some()
-}
-
-fn waiting(seen: &ComponentSeen) -> u64 {
-    seen.strain.accept_queue.unwrap_or(0)
+impl<'a> FullQueue<'a> {
+    fn of(seen: &'a ComponentSeen, count: u64) -> Self {
+        Self {
+            count,
+            name: &seen.name,
+            waited: seen.strain.accept_queue.unwrap_or(0),
+            is_own: false,
+        }
+    }
 }
