@@ -26,6 +26,7 @@ mod prometheus;
 mod quota;
 mod redis;
 mod segments;
+mod sock_diag;
 mod softnet;
 mod steal;
 mod strain;

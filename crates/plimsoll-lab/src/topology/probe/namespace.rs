@@ -1,7 +1,7 @@
 //! Counters of a whole network namespace: read once for all components in it.
 
-use super::listen_queue::Listener;
 use super::segments::Segments;
+use super::sock_diag::{self, Listener};
 use super::{conntrack, listen_queue, ports};
 use crate::topology::namespace::NetworkNamespace;
 use std::fs;
@@ -24,7 +24,10 @@ pub(super) struct Reading {
     pub(super) drops: Option<u64>,
     /// Connections that hold a port.
     pub(super) taken: Option<u64>,
-    listeners: Vec<Listener>,
+    /// Through which process.
+    pid: u32,
+    /// `None` where the kernel does not name them, or not to us.
+    listeners: Option<Vec<Listener>>,
 }
 
 impl Reading {
@@ -34,21 +37,25 @@ impl Reading {
             segments: Segments::read(pid),
             drops: conntrack::drops(pid),
             taken: ports::taken(pid),
-            listeners: listeners(pid).unwrap_or_else(|_| listen_queue::listed(pid)),
+            pid,
+            listeners: listeners(pid).ok(),
         }
     }
 
     /// The most connections that wait at a listener on one of these ports; `None` where none listens.
     pub(super) fn longest_queue(&self, wanted: &[u16]) -> Option<u64> {
-        let waiting = on(wanted, &self.listeners).map(|listener| listener.waiting);
+        let Some(listeners) = &self.listeners else {
+            return listen_queue::longest(self.pid, wanted);
+        };
+        let waiting = on(wanted, listeners).map(|listener| listener.waiting);
         waiting.max()
     }
 
-    /// Connections that listeners on these ports dropped since the reading `before`, for their queues were full; `None` where none listens or
-    /// says so.
+    /// Connections that listeners on these ports dropped since the reading `before`, for their queues were full; `None` where none listens
+    /// or they were not named both times.
     pub(super) fn drops_since(&self, before: &Self, wanted: &[u16]) -> Option<u64> {
-        let listening = on(wanted, &self.listeners);
-        let drops = listening.filter_map(|listener| listener.drops_since(&before.listeners));
+        let (now, then) = (self.listeners.as_deref()?, before.listeners.as_deref()?);
+        let drops = on(wanted, now).map(|listener| listener.drops_since(then));
         let drops = drops.reduce(|a, b| a + b)?;
         // Now and then they drop something else.
         let all = self.overflows.zip(before.overflows);
@@ -65,10 +72,10 @@ fn on<'a>(ports: &'a [u16], listeners: &'a [Listener]) -> impl Iterator<Item = &
 fn listeners(pid: u32) -> io::Result<Vec<Listener>> {
     let own = of(std::process::id());
     let socket = match own.is_some() && of(pid) == own {
-        true => listen_queue::open(),
-        false => NetworkNamespace::of(pid)?.briefly_inside(listen_queue::open),
+        true => sock_diag::open(),
+        false => NetworkNamespace::of(pid)?.briefly_inside(sock_diag::open),
     };
-    listen_queue::listeners(&socket?)
+    sock_diag::listeners(&socket?)
 }
 
 #[cfg(test)]
@@ -87,10 +94,18 @@ mod tests {
             };
             let address = listener.local_addr().unwrap();
             let ports = [address.port()];
-            let longest = || Reading::take(std::process::id()).longest_queue(&ports);
-            assert_eq!(longest(), Some(0), "{host}");
+            let longest = || {
+                let reading = Reading::take(std::process::id());
+                // One who is not told the listeners.
+                let untold = Reading {
+                    listeners: None,
+                    ..reading.clone()
+                };
+                [reading, untold].map(|reading| reading.longest_queue(&ports))
+            };
+            assert_eq!(longest(), [Some(0); 2], "{host}");
             let waiting = TcpStream::connect(address).unwrap();
-            assert_eq!(longest(), Some(1), "{host}");
+            assert_eq!(longest(), [Some(1); 2], "{host}");
             drop(waiting);
         }
         let reading = Reading::take(std::process::id());
@@ -118,6 +133,11 @@ mod tests {
         assert!(drops(address.port()) >= Some(1));
         assert_eq!(drops(other.local_addr().unwrap().port()), Some(0));
         assert_eq!(drops(1), None);
+        let untold = Reading {
+            listeners: None,
+            ..read()
+        };
+        assert_eq!(read().drops_since(&untold, &[address.port()]), None);
     }
 
     #[test]
