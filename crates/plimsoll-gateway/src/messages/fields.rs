@@ -28,17 +28,6 @@ pub(crate) enum Kind {
 
 /// Kind of the field `name`; in any case of letters.
 pub(crate) fn kind(name: &str) -> Kind {
-    const PROTECTED: [&str; 9] = [
-        "via",
-        "date",
-        "cookie",
-        "set-cookie",
-        "content-type",
-        "content-range",
-        "authorization",
-        "content-encoding",
-        "www-authenticate",
-    ];
     if name.bytes().any(|byte| is_separator(byte) && byte != b'-') {
         // Nobody sends a twin of these that means well, trusted or not, and the gateway writes the field itself.
         return match kind(&name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")) {
@@ -47,35 +36,56 @@ pub(crate) fn kind(name: &str) -> Kind {
             _ => Kind::EndToEnd,
         };
     }
-    let is = |other: &str| name.eq_ignore_ascii_case(other);
-    if is("host") {
-        Kind::Host
-    } else if hop::is_hop_by_hop(name) {
-        Kind::HopByHop
-    } else if is("x-forwarded-for") {
-        Kind::ForwardedFor
-    } else if starts_at(name, 0, "x-forwarded-") {
-        match ["client-cert", "tls-client", "ssl-client"]
-            .iter()
-            .any(|word| starts_at(name, "x-forwarded-".len(), word))
-        {
-            true => Kind::Identity,
-            false => Kind::Forwarded,
-        }
-    } else if is("forwarded") || is("x-real-ip") {
-        Kind::Forwarded
-    } else if identity(name) {
-        Kind::Identity
-    } else if is("trailer") {
-        Kind::Trailer
-    } else if is("expect") {
-        Kind::Expect
-    } else if PROTECTED.into_iter().any(is) {
-        Kind::Protected
-    } else {
-        Kind::EndToEnd
+    // Of a fixed size, so that its case is changed at once: this is asked of every field of every message.
+    let mut beginning = [0; BEGINNING_BYTES];
+    let length = name.len().min(BEGINNING_BYTES);
+    beginning[..length].copy_from_slice(&name.as_bytes()[..length]);
+    beginning.make_ascii_lowercase();
+    match &beginning[..length] {
+        b"host" => Kind::Host,
+        b"x-forwarded-for" => Kind::ForwardedFor,
+        b"forwarded" | b"x-real-ip" => Kind::Forwarded,
+        b"trailer" => Kind::Trailer,
+        b"expect" => Kind::Expect,
+        b"via" | b"date" | b"cookie" | b"set-cookie" | b"content-type" | b"content-range"
+        | b"authorization" | b"content-encoding" | b"www-authenticate" => Kind::Protected,
+        _ if hop::is_hop_by_hop(name) => Kind::HopByHop,
+        beginning => by_beginning(beginning),
     }
 }
+
+/// Bytes at the beginning of a name that decide its kind: no known name is longer, nor is any beginning of one.
+const BEGINNING_BYTES: usize = 32;
+
+/// Kind of a field that has none by its whole name; in lower case.
+fn by_beginning(name: &[u8]) -> Kind {
+    let is_any = |name: &[u8], words: &[&str]| {
+        let mut words = words.iter();
+        words.any(|word| name.starts_with(word.as_bytes()))
+    };
+    match name.strip_prefix(b"x-forwarded-") {
+        Some(rest) if is_any(rest, &["client-cert", "tls-client", "ssl-client"]) => Kind::Identity,
+        Some(_) => Kind::Forwarded,
+        None if is_any(name, &IDENTITIES) => Kind::Identity,
+        None => Kind::EndToEnd,
+    }
+}
+
+/// Beginnings of fields that say who a client is by its certificate, in any of the words that proxies use, or where its data is.
+const IDENTITIES: [&str; 12] = [
+    "cf-client-cert",
+    "client-cert",
+    "wl-proxy-client",
+    "x-amzn-mtls-",
+    "x-arr-clientcert",
+    "x-client-cert",
+    "x-client-dn",
+    "x-client-verify",
+    "x-shard",
+    "x-ssl-",
+    "x-tls-client",
+    "ssl-client",
+];
 
 /// Whether servers that make variables of fields (CGI, WSGI, PHP) may take one for the other: `X-Role`, `X_Role` and `x.role`.
 pub(crate) fn are_twins(one: &str, other: &str) -> bool {
@@ -100,40 +110,6 @@ pub(crate) fn is_made_here(name: &str) -> bool {
         | Kind::Trailer
         | Kind::Expect => true,
     }
-}
-
-/// Whether a field says who a client is by its certificate, in any of the words that proxies use, or where its data is.
-fn identity(name: &str) -> bool {
-    const BEGINNINGS: [&str; 12] = [
-        "cf-client-cert",
-        "client-cert",
-        "wl-proxy-client",
-        "x-amzn-mtls-",
-        "x-arr-clientcert",
-        "x-client-cert",
-        "x-client-dn",
-        "x-client-verify",
-        "x-shard",
-        "x-ssl-",
-        "x-tls-client",
-        "ssl-client",
-    ];
-    // Most fields begin with another letter, and are passed over by that.
-    if !matches!(
-        name.as_bytes().first(),
-        Some(b'c' | b'C' | b's' | b'S' | b'w' | b'W' | b'x' | b'X')
-    ) {
-        return false;
-    }
-    BEGINNINGS
-        .into_iter()
-        .any(|beginning| starts_at(name, 0, beginning))
-}
-
-/// Whether this `word` stands at this place of a name, in any case of letters.
-fn starts_at(name: &str, place: usize, word: &str) -> bool {
-    let found = name.as_bytes().get(place..place + word.len());
-    found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Whether the sender of a request accepts trailers (`TE: trailers`).
