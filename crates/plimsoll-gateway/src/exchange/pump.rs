@@ -1,7 +1,8 @@
 //! Moves a body from one connection to another, never holding more than one read and one write of it.
 //!
 //! Bytes that have arrived together leave together: pieces are collected until the source has no more at hand or enough is
-//! queued. While the sink takes nothing the source is not read, so a slow reader slows the producer.
+//! queued, and large ones are written from where they were read. While the sink takes nothing the source is not read, so a slow reader
+//! slows the producer.
 
 use super::party::Party;
 use super::progress::Progress;
@@ -18,6 +19,8 @@ use tokio::time::Instant;
 
 /// Queued bytes beyond which nothing more is read.
 const QUEUED_BYTES: usize = 64 * 1024;
+/// A piece of as many bytes is written from where it was read. Copying fewer costs less than a write of their own.
+const WORTH_A_WRITE: usize = 16 * 1024;
 
 /// Why a body did not arrive whole.
 #[derive(Debug)]
@@ -131,9 +134,16 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         let Some(data) = data.map_err(PumpError::Source)? else {
             break;
         };
-        pass(sink, flow, data);
-        if sink.queued() >= QUEUED_BYTES {
+        let is_written = data.len() >= WORTH_A_WRITE;
+        match is_written {
+            true => write(sink, flow, data).await?,
+            false => pass(sink, flow, data),
+        }
+        let is_full = sink.queued() >= QUEUED_BYTES;
+        if is_full {
             flush(sink, flow).await?;
+        }
+        if is_full || is_written {
             // A body that flows fast takes turns with other exchanges.
             tokio::task::yield_now().await;
         }
@@ -144,16 +154,38 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
     flush(sink, flow).await
 }
 
-/// Queues a piece of the body for `sink`.
-pub(super) fn pass<W: AsyncWrite + Unpin>(sink: &mut Output<W>, flow: &Flow<'_>, data: &[u8]) {
-    if data.is_empty() {
-        return;
+/// Sends a piece of the body behind what is queued for `sink`; what it does not take at once is queued.
+async fn write<W: AsyncWrite + Unpin>(
+    sink: &mut Output<W>,
+    flow: &Flow<'_>,
+    data: &[u8],
+) -> Result<(), PumpError> {
+    count(flow, data);
+    if flow.coding == Coding::Chunked {
+        encode::chunk_size(sink.buffer(), data.len());
     }
+    sink.write_behind(data).await.map_err(|_| PumpError::Sink)?;
+    if flow.coding == Coding::Chunked {
+        sink.buffer().extend_from_slice(encode::CHUNK_END);
+    }
+    Ok(())
+}
+
+/// Takes note of a piece of the body that passes.
+fn count(flow: &Flow<'_>, data: &[u8]) {
     flow.bytes.set(flow.bytes.get() + data.len() as u64);
     flow.progress.passed(flow.source, data);
     if let Some(copy) = flow.copy {
         copy.add(data);
     }
+}
+
+/// Queues a piece of the body for `sink`.
+pub(super) fn pass<W: AsyncWrite + Unpin>(sink: &mut Output<W>, flow: &Flow<'_>, data: &[u8]) {
+    if data.is_empty() {
+        return;
+    }
+    count(flow, data);
     match flow.coding {
         Coding::Identity => sink.buffer().extend_from_slice(data),
         Coding::Chunked => encode::chunk(sink.buffer(), data),
@@ -213,9 +245,6 @@ pub(super) async fn flush<W: AsyncWrite + Unpin>(
     sink: &mut Output<W>,
     flow: &Flow<'_>,
 ) -> Result<(), PumpError> {
-    if sink.queued() == 0 {
-        return Ok(());
-    }
     let mut flushed = pin!(sink.flush());
     let at_once = poll_fn(|cx| Poll::Ready(flushed.as_mut().poll(cx))).await;
     let result = match at_once {

@@ -9,16 +9,19 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 /// Bytes of the memory into which a message is read first; it is the shard's.
 const INITIAL_BYTES: usize = 4 * 1024;
-/// How much is read at once when a body streams, unless the limit of the head is larger.
+/// How much is read at once when a body streams; it is the shard's, too.
 const STREAMING_BYTES: usize = 64 * 1024;
 /// Memory that a shard keeps for the next read: few reads leave something behind, so few are needed at a time.
 const SPARE_BUFFERS: usize = 64;
+/// The same for bodies that stream, which takes 1 MiB.
+const SPARE_STREAMING_BUFFERS: usize = 16;
 
 thread_local! {
     static SPARE: Spare<Vec<u8>> = const { Spare::new(SPARE_BUFFERS) };
+    static SPARE_STREAMING: Spare<Vec<u8>> = const { Spare::new(SPARE_STREAMING_BUFFERS) };
 }
 
-/// Received bytes that are not consumed yet, contiguous. Without any, it holds no memory, but for that of a body that streams.
+/// Received bytes that are not consumed yet, contiguous. Without any, it holds no memory.
 #[derive(Debug)]
 pub(crate) struct ReadBuffer {
     storage: Vec<u8>,
@@ -61,13 +64,10 @@ impl ReadBuffer {
         }
     }
 
-    /// Gives back what streaming a body took: an idle connection holds nothing.
+    /// Nobody streams a body any more: the next bytes begin a message.
     #[inline]
     pub(crate) fn rest(&mut self) {
-        if self.is_empty() && self.storage.len() > INITIAL_BYTES {
-            self.storage = Vec::new();
-            self.hungry = false;
-        }
+        self.hungry &= !self.is_empty();
     }
 
     /// Reads once; returns how many bytes came, 0 at the end of the stream.
@@ -102,24 +102,31 @@ impl ReadBuffer {
     /// Gives the shard its memory back; there is nothing in it.
     #[inline]
     fn release(&mut self) {
-        if self.storage.len() == INITIAL_BYTES {
-            spare::give(&SPARE, std::mem::take(&mut self.storage));
+        let storage = std::mem::take(&mut self.storage);
+        match storage.len() {
+            INITIAL_BYTES => spare::give(&SPARE, storage),
+            STREAMING_BYTES => spare::give(&SPARE_STREAMING, storage),
+            _ => {}
         }
     }
 
     /// Makes room for a read: more than there was, if the last one took all of it.
     fn make_room(&mut self) {
         if self.storage.is_empty() {
-            self.storage = spare::take(&SPARE).unwrap_or_else(|| vec![0; INITIAL_BYTES]);
+            let (spare, size) = match self.hungry {
+                false => (&SPARE, INITIAL_BYTES),
+                true => (&SPARE_STREAMING, STREAMING_BYTES),
+            };
+            self.storage = spare::take(spare).unwrap_or_else(|| vec![0; size]);
         }
-        let is_full = self.end == self.storage.len();
-        if is_full && self.start > 0 {
+        if self.end < self.storage.len() {
+            return;
+        }
+        if self.start > 0 {
             self.storage.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
-        } else if is_full
-            || (self.hungry && self.is_empty() && self.storage.len() < STREAMING_BYTES)
-        {
+        } else {
             let size = (self.storage.len() * 2).min(self.largest);
             self.storage.resize(size, 0);
             assert!(
@@ -139,6 +146,7 @@ impl Drop for ReadBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::AsyncWriteExt as _;
 
     /// Reads everything that `stream` has, consuming as it goes; gives the size of each read.
     async fn sizes(buffer: &mut ReadBuffer, mut stream: &[u8]) -> Vec<usize> {
@@ -154,17 +162,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_gets_more_room_and_an_idle_connection_gives_it_back() {
+    async fn a_stream_gets_more_room_and_holds_none_while_it_waits() {
         let mut buffer = ReadBuffer::new(1024);
         let kib = |sizes: Vec<usize>| sizes.iter().map(|size| size / 1024).collect::<Vec<_>>();
-        assert_eq!(
-            kib(sizes(&mut buffer, &[0; 252 * 1024]).await),
-            [4, 8, 16, 32, 64, 64, 64]
-        );
+        let body = vec![0; 196 * 1024];
+        assert_eq!(kib(sizes(&mut buffer, &body).await), [4, 64, 64, 64]);
+        assert_eq!(buffer.storage.capacity(), 0);
+        let (mut stream, mut sender) = tokio::io::duplex(body.len());
+        sender.write_all(&body[..100]).await.unwrap();
+        assert_eq!(buffer.fill(&mut stream).await.unwrap(), 100);
+        assert_eq!(buffer.storage.len(), STREAMING_BYTES);
+        buffer.consume(100);
+        let filled = poll_fn(|context| Poll::Ready(buffer.poll_fill(context, &mut stream))).await;
+        assert!(filled.is_pending());
+        assert_eq!(buffer.storage.capacity(), 0);
         buffer.rest();
-        assert_eq!(buffer.storage.capacity(), 0);
-        assert_eq!(sizes(&mut buffer, &[0; 100]).await, [100]);
-        assert_eq!(buffer.storage.capacity(), 0);
+        sender.write_all(&body[..100]).await.unwrap();
+        assert_eq!(buffer.fill(&mut stream).await.unwrap(), 100);
+        assert_eq!(buffer.storage.len(), INITIAL_BYTES);
     }
 
     #[tokio::test]

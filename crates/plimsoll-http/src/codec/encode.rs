@@ -51,11 +51,19 @@ pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
     if data.is_empty() {
         return;
     }
-    hexadecimal(out, data.len());
-    out.extend_from_slice(b"\r\n");
+    chunk_size(out, data.len());
     out.extend_from_slice(data);
+    out.extend_from_slice(CHUNK_END);
+}
+
+/// Starts a chunk of so many bytes, at least one; they follow, and then [`CHUNK_END`].
+pub fn chunk_size(out: &mut Vec<u8>, bytes: usize) {
+    hexadecimal(out, bytes);
     out.extend_from_slice(b"\r\n");
 }
+
+/// Ends a chunk.
+pub const CHUNK_END: &[u8] = b"\r\n";
 
 /// Ends a chunked body, with trailers if there are any.
 pub fn last_chunk(out: &mut Vec<u8>, trailers: Option<&Fields>) {

@@ -179,6 +179,26 @@ impl AsyncWrite for WriteHalf {
         }
     }
 
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Clear(half) => Pin::new(half).poll_write_vectored(context, slices),
+            Self::Tls(half) => Pin::new(&mut *half.stream()).poll_write_vectored(context, slices),
+            Self::Memory(half) => Pin::new(half).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Clear(half) => half.is_write_vectored(),
+            Self::Tls(half) => half.stream().is_write_vectored(),
+            Self::Memory(half) => half.is_write_vectored(),
+        }
+    }
+
     #[inline]
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
