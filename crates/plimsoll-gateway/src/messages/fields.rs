@@ -28,7 +28,14 @@ pub(crate) enum Kind {
 
 /// Kind of the field `name`; in any case of letters.
 pub(crate) fn kind(name: &str) -> Kind {
-    if name.bytes().any(|byte| is_separator(byte) && byte != b'-') {
+    // Of a fixed size, and without an early end, so that all of it is looked at and its case changed at once: this is asked of every field of
+    // every message.
+    let mut beginning = [b'-'; BEGINNING_BYTES];
+    let length = name.len().min(BEGINNING_BYTES);
+    let (first, rest) = name.as_bytes().split_at(length);
+    beginning[..length].copy_from_slice(first);
+    let is_odd = |byte: &u8| is_separator(*byte) & (*byte != b'-');
+    if beginning.iter().fold(false, |odd, byte| odd | is_odd(byte)) || rest.iter().any(is_odd) {
         // Nobody sends a twin of these that means well, trusted or not, and the gateway writes the field itself.
         return match kind(&name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")) {
             Kind::ForwardedFor | Kind::Forwarded => Kind::ForwardedFor,
@@ -36,10 +43,6 @@ pub(crate) fn kind(name: &str) -> Kind {
             _ => Kind::EndToEnd,
         };
     }
-    // Of a fixed size, so that its case is changed at once: this is asked of every field of every message.
-    let mut beginning = [0; BEGINNING_BYTES];
-    let length = name.len().min(BEGINNING_BYTES);
-    beginning[..length].copy_from_slice(&name.as_bytes()[..length]);
     beginning.make_ascii_lowercase();
     match &beginning[..length] {
         b"host" => Kind::Host,
@@ -175,6 +178,13 @@ mod tests {
             ("X_Forwarded_For", Kind::ForwardedFor),
             ("x_real-ip", Kind::ForwardedFor),
             ("X.Forwarded-Proto", Kind::ForwardedFor),
+            ("X-Forwarded-Of-Which-Nobody-Has-Heard", Kind::Forwarded),
+            ("x-forwarded-of-which-nobody-has.heard", Kind::ForwardedFor),
+            ("X-Ssl-Of-Which-Nobody-Has-Ever-Heard", Kind::Identity),
+            ("proxy-authorization", Kind::HopByHop),
+            ("proxy-authorization-of-somebody-else", Kind::EndToEnd),
+            ("-", Kind::EndToEnd),
+            ("te-", Kind::EndToEnd),
             ("Transfer_Encoding", Kind::HopByHop),
             ("content.length", Kind::HopByHop),
             ("X+Shard", Kind::Identity),

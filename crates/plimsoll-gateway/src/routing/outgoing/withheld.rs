@@ -25,7 +25,7 @@ impl Withheld<'_> {
         match self.key_field {
             Some(field) if field.name.eq_ignore_ascii_case(name) => field.hide,
             Some(field) if are_twins(&field.name, name) => true,
-            _ => self.underscores == Underscores::Drop && name.contains('_'),
+            _ => self.underscores == Underscores::Drop && name.as_bytes().contains(&b'_'),
         }
     }
 }
