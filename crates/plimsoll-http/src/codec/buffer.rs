@@ -13,7 +13,7 @@ const INITIAL_BYTES: usize = 4 * 1024;
 const STREAMING_BYTES: usize = 64 * 1024;
 /// Memory that a shard keeps for the next read: few reads leave something behind, so few are needed at a time.
 const SPARE_BUFFERS: usize = 64;
-/// The same for bodies that stream, which takes 1 MiB.
+/// Memory that a shard keeps for bodies that stream: 1 MiB.
 const SPARE_STREAMING_BUFFERS: usize = 16;
 
 thread_local! {

@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What is queued goes first, whatever part of both the transport takes.
+    /// Queued bytes go first, whatever part of both the transport takes.
     #[tokio::test]
     async fn data_goes_behind_what_is_queued() {
         let mut output = Output::new(Slow::default());
