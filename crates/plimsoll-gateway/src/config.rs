@@ -417,6 +417,23 @@ pub(crate) struct Timeouts {
     pub(crate) swap: Duration,
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+impl Timeouts {
+    /// So long for everything but what is optional.
+    pub(crate) const fn of(each: Duration) -> Self {
+        Self {
+            request_head: each,
+            idle: each,
+            body_rate: 0,
+            total: each,
+            shutdown_delay: Duration::ZERO,
+            drain: each,
+            upgraded: each,
+            swap: each,
+        }
+    }
+}
+
 /// Sizes and counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionLimits {

@@ -31,7 +31,7 @@ pub(crate) async fn rehearse<R: AsyncRead + Unpin>(
     let limits = Limits::default();
     let mut sink = ServerConnection::new(tokio::io::empty(), &mut bytes, limits).output;
     let coding = write_head(requests, sink.buffer())?;
-    let progress = Progress::new(Instant::now(), &TIMEOUTS);
+    let progress = Progress::new(Instant::now(), &Timeouts::of(HOUR));
     let flow = Flow {
         coding,
         source: Party::Client,
@@ -100,14 +100,4 @@ fn write_head<R: AsyncRead + Unpin>(
 const PSEUDONYM: &str = "plimsoll-fuzz";
 
 /// Longer than anything takes in memory.
-const TIMEOUTS: Timeouts = Timeouts {
-    request_head: HOUR,
-    idle: HOUR,
-    body_rate: 0,
-    total: HOUR,
-    shutdown_delay: Duration::ZERO,
-    drain: HOUR,
-    upgraded: HOUR,
-    swap: HOUR,
-};
 const HOUR: Duration = Duration::from_secs(3600);

@@ -198,17 +198,7 @@ mod tests {
     #[test]
     fn every_moment_is_counted_once() {
         let start = Instant::now();
-        let timeouts = Timeouts {
-            request_head: 1000 * MS,
-            idle: 1000 * MS,
-            body_rate: 0,
-            total: 1000 * MS,
-            shutdown_delay: Duration::ZERO,
-            drain: 1000 * MS,
-            upgraded: 1000 * MS,
-            swap: 1000 * MS,
-        };
-        let progress = Progress::new(start, &timeouts);
+        let progress = Progress::new(start, &Timeouts::of(1000 * MS));
         let at = |ms: u32| start + ms * MS;
         progress.enter(Phase::Connect, at(1));
         progress.settle(at(3));

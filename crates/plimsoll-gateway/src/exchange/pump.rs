@@ -1,8 +1,8 @@
 //! Moves a body from one connection to another, never holding more than one read and one write of it.
 //!
 //! Bytes that have arrived together leave together: pieces are collected until the source has no more at hand or enough is
-//! queued, and large ones are written from where they were read. While the sink takes nothing the source is not read, so a slow reader
-//! slows the producer.
+//! queued, and large ones are written from where they were read. While the sink takes nothing no more is read than may be queued, so a slow
+//! reader slows the producer.
 
 use super::party::Party;
 use super::progress::Progress;
@@ -135,16 +135,20 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
             break;
         };
         let is_written = data.len() >= WORTH_A_WRITE;
-        match is_written {
-            true => write(sink, flow, data).await?,
-            false => pass(sink, flow, data),
+        if is_written {
+            let end = begin(sink, flow, data);
+            let written = sink.write_behind([data, end]).await;
+            written.map_err(|_| PumpError::Sink)?;
+        } else {
+            pass(sink, flow, data);
         }
         let is_full = sink.queued() >= QUEUED_BYTES;
         if is_full {
             flush(sink, flow).await?;
         }
         if is_full || is_written {
-            // A body that flows fast takes turns with other exchanges.
+            // A body that flows fast takes turns with other exchanges, and is not silent for waiting for nobody but them.
+            flow.progress.moved(Instant::now());
             tokio::task::yield_now().await;
         }
     }
@@ -154,41 +158,34 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
     flush(sink, flow).await
 }
 
-/// Sends a piece of the body behind what is queued for `sink`; what it does not take at once is queued.
-async fn write<W: AsyncWrite + Unpin>(
-    sink: &mut Output<W>,
-    flow: &Flow<'_>,
-    data: &[u8],
-) -> Result<(), PumpError> {
-    count(flow, data);
-    if flow.coding == Coding::Chunked {
-        encode::chunk_size(sink.buffer(), data.len());
-    }
-    sink.write_behind(data).await.map_err(|_| PumpError::Sink)?;
-    if flow.coding == Coding::Chunked {
-        sink.buffer().extend_from_slice(encode::CHUNK_END);
-    }
-    Ok(())
-}
-
-/// Takes note of a piece of the body that passes.
-fn count(flow: &Flow<'_>, data: &[u8]) {
-    flow.bytes.set(flow.bytes.get() + data.len() as u64);
-    flow.progress.passed(flow.source, data);
-    if let Some(copy) = flow.copy {
-        copy.add(data);
-    }
-}
-
 /// Queues a piece of the body for `sink`.
 pub(super) fn pass<W: AsyncWrite + Unpin>(sink: &mut Output<W>, flow: &Flow<'_>, data: &[u8]) {
     if data.is_empty() {
         return;
     }
-    count(flow, data);
+    let end = begin(sink, flow, data);
+    for bytes in [data, end] {
+        sink.buffer().extend_from_slice(bytes);
+    }
+}
+
+/// Takes note of a piece of the body, which is not empty, and queues what goes before it. Returns what goes behind it.
+fn begin<W: AsyncWrite + Unpin>(
+    sink: &mut Output<W>,
+    flow: &Flow<'_>,
+    data: &[u8],
+) -> &'static [u8] {
+    flow.bytes.set(flow.bytes.get() + data.len() as u64);
+    flow.progress.passed(flow.source, data);
+    if let Some(copy) = flow.copy {
+        copy.add(data);
+    }
     match flow.coding {
-        Coding::Identity => sink.buffer().extend_from_slice(data),
-        Coding::Chunked => encode::chunk(sink.buffer(), data),
+        Coding::Identity => b"",
+        Coding::Chunked => {
+            encode::chunk_size(sink.buffer(), data.len());
+            encode::CHUNK_END
+        }
     }
 }
 
@@ -258,4 +255,109 @@ pub(super) async fn flush<W: AsyncWrite + Unpin>(
         }
     };
     result.map_err(|_| PumpError::Sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Timeouts;
+    use plimsoll_http::{Limits, ServerConnection};
+    use std::time::Duration;
+    use tokio::io::duplex;
+
+    const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limits() -> Limits {
+        Limits {
+            body_bytes: u64::MAX,
+            ..Limits::default()
+        }
+    }
+
+    fn flow(coding: Coding, progress: &Progress) -> Flow<'_> {
+        Flow {
+            coding,
+            source: Party::Client,
+            bytes: &progress.bytes_in,
+            copy: None,
+            withheld: Withheld::default(),
+            patience: Cell::new(progress.patience()),
+            progress,
+        }
+    }
+
+    /// Pieces of every size, to a reader that takes them at once and to one that takes a few bytes at a time.
+    #[tokio::test]
+    async fn a_body_in_large_pieces_arrives_as_it_was() {
+        let body: Vec<u8> = (0..=250).cycle().take(300_000).collect();
+        for (coding, framing) in [
+            (Coding::Chunked, "Transfer-Encoding: chunked"),
+            (Coding::Identity, "Content-Length: 300000"),
+        ] {
+            for room in [1_000, 40_000, 1_000_000] {
+                let progress = Progress::new(Instant::now(), &Timeouts::of(60 * SECOND));
+                let flow = flow(coding, &progress);
+                let sent = [
+                    format!("{HEAD}Content-Length: 300000\r\n\r\n").as_bytes(),
+                    &body,
+                ]
+                .concat();
+                let (near, far) = duplex(room);
+                let ends = ServerConnection::new(&sent[..], near, limits());
+                let (mut source, mut sink) = (ends.requests, ends.output);
+                let pumping = async {
+                    assert!(source.next_head().await.unwrap());
+                    let head = format!("{HEAD}{framing}\r\n\r\n");
+                    sink.buffer().extend_from_slice(head.as_bytes());
+                    pump(&mut source, &mut sink, &flow).await.unwrap();
+                };
+                let mut arrived = Vec::new();
+                let arriving = async {
+                    let mut requests =
+                        ServerConnection::new(far, tokio::io::sink(), limits()).requests;
+                    assert!(requests.next_head().await.unwrap());
+                    requests.read_body(&mut arrived).await.unwrap();
+                };
+                tokio::join!(pumping, arriving);
+                assert!(arrived == body, "{coding:?}, {room}");
+                assert_eq!(flow.bytes.get(), 300_000);
+            }
+        }
+    }
+
+    /// Both ends are always ready, and only the turns of others take time.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_flows_is_not_silent() {
+        let start = Instant::now();
+        let timeouts = Timeouts {
+            idle: 10 * SECOND,
+            ..Timeouts::of(3_600 * SECOND)
+        };
+        let progress = Progress::new(start, &timeouts);
+        let flow = flow(Coding::Identity, &progress);
+        let mut sent = format!("{HEAD}Content-Length: 3000000\r\n\r\n").into_bytes();
+        sent.resize(sent.len() + 3_000_000, b'x');
+        let ends = ServerConnection::new(&sent[..], tokio::io::sink(), limits());
+        let (mut source, mut sink) = (ends.requests, ends.output);
+        let is_done = Cell::new(false);
+        let pumping = async {
+            assert!(source.next_head().await.unwrap());
+            pump(&mut source, &mut sink, &flow).await.unwrap();
+            is_done.set(true);
+        };
+        let others = async {
+            while !is_done.get() {
+                tokio::time::advance(SECOND).await;
+                let left = progress.deadline().duration_since(Instant::now());
+                assert!(
+                    left >= 8 * SECOND,
+                    "{left:?} left after {:?}",
+                    start.elapsed()
+                );
+            }
+        };
+        tokio::join!(pumping, others);
+        assert!(start.elapsed() > 20 * SECOND);
+    }
 }

@@ -28,8 +28,8 @@ pub(crate) enum Kind {
 
 /// Kind of the field `name`; in any case of letters.
 pub(crate) fn kind(name: &str) -> Kind {
-    // Of a fixed size, and without an early end, so that all of it is looked at and its case changed at once: this is asked of every field of
-    // every message.
+    // The beginning has a fixed size and is looked at without an early end, so that all of it is looked at and its case changed at once: this is
+    // asked of every field of every message.
     let mut beginning = [b'-'; BEGINNING_BYTES];
     let length = name.len().min(BEGINNING_BYTES);
     let (first, rest) = name.as_bytes().split_at(length);
@@ -57,7 +57,7 @@ pub(crate) fn kind(name: &str) -> Kind {
     }
 }
 
-/// Bytes at the beginning of a name that decide its kind: no known name is longer, nor is any beginning of one.
+/// Bytes at the beginning of a name that decide its kind: every known name, and every known beginning of one, is shorter.
 const BEGINNING_BYTES: usize = 32;
 
 /// Kind of a field that has none by its whole name; in lower case.

@@ -21,14 +21,15 @@ thread_local! {
     static SPARE_STREAMING: Spare<Vec<u8>> = const { Spare::new(SPARE_STREAMING_BUFFERS) };
 }
 
-/// Received bytes that are not consumed yet, contiguous. Without any, it holds no memory.
+/// Received bytes that are not consumed yet, contiguous. Without any, it holds no memory, and while it waits for more of a few, no more than a
+/// message is read into first.
 #[derive(Debug)]
 pub(crate) struct ReadBuffer {
     storage: Vec<u8>,
     start: usize,
     end: usize,
     largest: usize,
-    /// Whether the last read took all the room there was, so that more room would have brought more.
+    /// Whether a read took all the room there was: a body streams, and more room brings more at once.
     hungry: bool,
 }
 
@@ -88,15 +89,29 @@ impl ReadBuffer {
         let mut room = ReadBuf::new(&mut self.storage[self.end..]);
         let read = Pin::new(stream).poll_read(context, &mut room);
         let count = room.filled().len();
-        if count == 0 && self.is_empty() {
-            self.release();
+        if count == 0 {
+            self.shrink();
             return read.map_ok(|()| 0);
         }
         read.map_ok(|()| {
             self.end += count;
-            self.hungry = self.end == self.storage.len();
+            self.hungry |= self.end == self.storage.len();
             count
         })
+    }
+
+    /// Gives back what the bytes that are here do not need: others may be long in coming.
+    #[inline]
+    fn shrink(&mut self) {
+        let count = self.end - self.start;
+        if count == 0 {
+            self.release();
+        } else if count < INITIAL_BYTES && self.storage.len() == STREAMING_BYTES {
+            let mut small = spare::take(&SPARE).unwrap_or_else(|| vec![0; INITIAL_BYTES]);
+            small[..count].copy_from_slice(self.filled());
+            self.release();
+            (self.storage, self.start, self.end) = (small, 0, count);
+        }
     }
 
     /// Gives the shard its memory back; there is nothing in it.
@@ -169,17 +184,51 @@ mod tests {
         assert_eq!(kib(sizes(&mut buffer, &body).await), [4, 64, 64, 64]);
         assert_eq!(buffer.storage.capacity(), 0);
         let (mut stream, mut sender) = tokio::io::duplex(body.len());
-        sender.write_all(&body[..100]).await.unwrap();
-        assert_eq!(buffer.fill(&mut stream).await.unwrap(), 100);
-        assert_eq!(buffer.storage.len(), STREAMING_BYTES);
-        buffer.consume(100);
+        let mut room_for = async |buffer: &mut ReadBuffer, count: usize| {
+            sender.write_all(&body[..count]).await.unwrap();
+            assert_eq!(buffer.fill(&mut stream).await.unwrap(), count);
+            buffer.storage.len()
+        };
+        // It streams whatever comes at a time, until the body is over.
+        for count in [100, STREAMING_BYTES, 100] {
+            assert_eq!(room_for(&mut buffer, count).await, STREAMING_BYTES);
+            buffer.consume(count);
+            assert_eq!(buffer.storage.capacity(), 0);
+        }
+        buffer.rest();
+        assert_eq!(room_for(&mut buffer, 100).await, INITIAL_BYTES);
+    }
+
+    #[tokio::test]
+    async fn who_waits_holds_what_its_bytes_need() {
+        let mut buffer = ReadBuffer::new(1024);
+        let body: Vec<u8> = (0..=255).cycle().take(2 * STREAMING_BYTES).collect();
+        let (mut stream, mut sender) = tokio::io::duplex(body.len());
+        sender
+            .write_all(&body[..INITIAL_BYTES + 8_000])
+            .await
+            .unwrap();
+        for count in [INITIAL_BYTES, 8_000] {
+            assert_eq!(buffer.fill(&mut stream).await.unwrap(), count);
+            buffer.consume(count - usize::from(count == 8_000) * 5_000);
+        }
+        let left = body[INITIAL_BYTES + 3_000..][..5_000].to_vec();
+        for (consumed, expected) in [(0, STREAMING_BYTES), (4_990, INITIAL_BYTES)] {
+            buffer.consume(consumed);
+            let filled =
+                poll_fn(|context| Poll::Ready(buffer.poll_fill(context, &mut stream))).await;
+            assert!(filled.is_pending());
+            assert_eq!(buffer.storage.len(), expected);
+            assert_eq!(buffer.filled(), &left[consumed..]);
+        }
+        sender.write_all(b"more").await.unwrap();
+        assert_eq!(buffer.fill(&mut stream).await.unwrap(), 4);
+        assert_eq!(buffer.filled(), [&left[4_990..], b"more"].concat());
+        buffer.consume(14);
+        assert_eq!(buffer.storage.capacity(), 0);
         let filled = poll_fn(|context| Poll::Ready(buffer.poll_fill(context, &mut stream))).await;
         assert!(filled.is_pending());
         assert_eq!(buffer.storage.capacity(), 0);
-        buffer.rest();
-        sender.write_all(&body[..100]).await.unwrap();
-        assert_eq!(buffer.fill(&mut stream).await.unwrap(), 100);
-        assert_eq!(buffer.storage.len(), INITIAL_BYTES);
     }
 
     #[tokio::test]

@@ -66,37 +66,39 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Ok(())
     }
 
-    /// Writes what is queued and `data` behind it, as far as the transport takes them at once, and queues what is left: only that is copied.
-    /// A flush must follow, even if nothing is queued. It never waits for the peer.
+    /// Writes what is queued and both pieces behind it, as far as the transport takes them at once, and queues what is left: only that is
+    /// copied. It never waits, so it is never cancelled half done. A flush must follow, even if nothing is queued.
     ///
     /// # Errors
     /// As [`Self::flush`].
-    pub async fn write_behind(&mut self, data: &[u8]) -> io::Result<()> {
-        if data.is_empty() {
+    pub async fn write_behind(&mut self, pieces: [&[u8]; 2]) -> io::Result<()> {
+        let all = [&self.buffer[self.written..], pieces[0], pieces[1]];
+        if all.iter().all(|piece| piece.is_empty()) {
             return Ok(());
         }
-        let queued = self.queued();
-        let slices = [
-            IoSlice::new(&self.buffer[self.written..]),
-            IoSlice::new(data),
-        ];
+        let all = all.map(IoSlice::new);
         let stream = &mut self.stream;
-        let taken =
-            poll_fn(
-                |context| match Pin::new(&mut *stream).poll_write_vectored(context, &slices) {
-                    Poll::Ready(Ok(0)) => Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                    Poll::Ready(taken) => Poll::Ready(taken),
-                    Poll::Pending => Poll::Ready(Ok(0)),
-                },
-            )
-            .await?;
-        self.written += taken.min(queued);
-        let left = &data[taken.saturating_sub(queued)..];
-        if !left.is_empty() {
-            self.buffer.drain(..self.written);
-            self.written = 0;
-            self.buffer().extend_from_slice(left);
-        } else if self.queued() == 0 {
+        let written = poll_fn(|context| {
+            let written = Pin::new(&mut *stream).poll_write_vectored(context, &all);
+            Poll::Ready(match written {
+                Poll::Ready(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(written) => written,
+                Poll::Pending => Ok(0),
+            })
+        });
+        let mut taken = written.await?;
+        let of_queue = taken.min(self.queued());
+        taken -= of_queue;
+        self.buffer.drain(..self.written + of_queue);
+        self.written = 0;
+        for piece in pieces {
+            let (_, left) = piece.split_at(taken.min(piece.len()));
+            taken -= piece.len() - left.len();
+            if !left.is_empty() {
+                self.buffer().extend_from_slice(left);
+            }
+        }
+        if self.buffer.is_empty() {
             self.give_back();
         }
         Ok(())
@@ -147,29 +149,39 @@ impl<W: AsyncWrite + Unpin> Output<W> {
 mod tests {
     use super::*;
     use std::task::Context;
-    use tokio::io::AsyncReadExt as _;
 
-    /// Takes only so many bytes of each write, and none of every second.
-    #[derive(Debug, Default)]
+    /// Takes so many bytes of each write, whichever pieces they are of, and none of every second.
+    #[derive(Debug)]
     struct Slow {
+        most: usize,
         taken: Vec<u8>,
         rests: bool,
     }
 
     impl AsyncWrite for Slow {
         fn poll_write(
-            mut self: Pin<&mut Self>,
+            self: Pin<&mut Self>,
             context: &mut Context<'_>,
             bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.poll_write_vectored(context, &[IoSlice::new(bytes)])
+        }
+
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            pieces: &[IoSlice<'_>],
         ) -> Poll<io::Result<usize>> {
             self.rests = !self.rests;
             if self.rests {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            let count = bytes.len().min(5);
-            self.taken.extend_from_slice(&bytes[..count]);
-            Poll::Ready(Ok(count))
+            let before = self.taken.len();
+            let most = self.most;
+            let bytes = pieces.iter().flat_map(|piece| piece.iter().copied());
+            self.taken.extend(bytes.take(most));
+            Poll::Ready(Ok(self.taken.len() - before))
         }
 
         fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -181,28 +193,56 @@ mod tests {
         }
     }
 
-    /// Queued bytes go first, whatever part of both the transport takes.
-    #[tokio::test]
-    async fn data_goes_behind_what_is_queued() {
-        let mut output = Output::new(Slow::default());
-        output.buffer().extend_from_slice(b"head ");
-        for data in [&b"one "[..], b"", b"two and more ", b"three"] {
-            output.write_behind(data).await.unwrap();
-        }
-        output.flush().await.unwrap();
-        assert_eq!(output.queued(), 0);
-        assert_eq!(output.stream.taken, b"head one two and more three");
+    fn slow(most: usize) -> Output<Slow> {
+        Output::new(Slow {
+            most,
+            taken: Vec::new(),
+            rests: true,
+        })
     }
 
-    /// A transport that takes all of it at once gets it without a copy.
+    /// Queued bytes go first, wherever in them or in the pieces each write ends.
     #[tokio::test]
-    async fn what_is_taken_at_once_is_not_queued() {
-        let (near, mut far) = tokio::io::duplex(64);
-        let mut output = Output::new(near);
-        output.write_behind(b"data").await.unwrap();
-        assert_eq!((output.queued(), output.buffer.capacity()), (0, 0));
-        let mut received = [0; 4];
-        far.read_exact(&mut received).await.unwrap();
-        assert_eq!(&received, b"data");
+    async fn pieces_go_behind_what_is_queued() {
+        let pieces: [[&[u8]; 2]; 4] = [
+            [b"one", b"\r\n"],
+            [b"", b""],
+            [b"", b"two, "],
+            [b"and a longer one", b" at the end"],
+        ];
+        for most in 1..48 {
+            let mut output = slow(most);
+            output.buffer().extend_from_slice(b"head ");
+            for pieces in pieces {
+                output.write_behind(pieces).await.unwrap();
+            }
+            output.flush().await.unwrap();
+            assert_eq!(output.queued(), 0);
+            let taken = String::from_utf8(output.stream.taken).unwrap();
+            assert_eq!(
+                taken, "head one\r\ntwo, and a longer one at the end",
+                "{most}"
+            );
+        }
+    }
+
+    /// A transport that takes all of it at once gets it without a copy; one that takes nothing, ever, has failed.
+    #[tokio::test]
+    async fn only_what_is_not_taken_is_queued() {
+        let queued = |output: &Output<Slow>| (output.queued(), output.buffer.capacity() > 0);
+        let mut output = slow(100);
+        output.write_behind([b"data", b"end"]).await.unwrap();
+        assert_eq!(queued(&output), (0, false));
+        // It rests.
+        output.write_behind([b"data", b"end"]).await.unwrap();
+        assert_eq!(queued(&output), (7, true));
+        output.stream.most = 9;
+        output.write_behind([b"data", b"end"]).await.unwrap();
+        assert_eq!(queued(&output), (5, true));
+        assert_eq!(output.stream.taken, b"dataenddataendda");
+        output.stream.most = 0;
+        output.stream.rests = true;
+        let error = output.write_behind([b"data", b"end"]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WriteZero);
     }
 }

@@ -175,11 +175,8 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
     /// The transport's.
     pub async fn next_bytes(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.consume(std::mem::take(&mut self.lent));
-        if self.buffer.is_empty() {
-            self.buffer.rest();
-            if self.buffer.fill(&mut self.stream).await? == 0 {
-                return Ok(None);
-            }
+        if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
+            return Ok(None);
         }
         self.lent = self.buffer.filled().len();
         Ok(Some(self.buffer.filled()))
