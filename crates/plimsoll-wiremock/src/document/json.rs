@@ -52,16 +52,7 @@ impl<'a> Json<'a> {
             let value = first_document(bytes)?;
             return Ok(value.map(|value| Self::of(arena.alloc(value), arena)));
         }
-        // Texts need not be looked at one by one when all of it is UTF-8.
-        let most = VALUES + bytes.len() / BYTES_A_VALUE;
-        match std::str::from_utf8(bytes) {
-            Ok(text) => read(&mut serde_json::Deserializer::from_str(text), arena, most),
-            Err(_) => read(
-                &mut serde_json::Deserializer::from_slice(bytes),
-                arena,
-                most,
-            ),
-        }
+        read(bytes, arena, VALUES + bytes.len() / BYTES_A_VALUE)
     }
 
     /// A value of serde_json's.
@@ -296,6 +287,121 @@ mod tests {
             prop_assert_eq!(read.to_value().to_string(), &*text);
             prop_assert_eq!(&read, &Json::of(&document, &arena));
             prop_assert_eq!(read == Json::of(&other, &arena), document == other);
+        }
+    }
+
+    /// A text that is nearly a document: some of its bytes are others, or missing, or there is more.
+    fn nearly_documents() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            Just(b"".to_vec()),
+            "[\\[\\]{}:,\" \t\n\r\u{c}]".prop_map(String::into_bytes),
+            "-?[0-9]{0,21}[.]?[0-9]{0,3}([eE][+-]?[0-9]{0,3})?".prop_map(String::into_bytes),
+            "\\\\(u[0-9a-dA-D]{0,4}|[\"\\\\/bfnrtx])?".prop_map(String::into_bytes),
+            "(true|fals|nul)l?e?".prop_map(String::into_bytes),
+            prop::collection::vec(any::<u8>(), 1..3),
+        ];
+        let change = (any::<prop::sample::Index>(), 0..3_usize, piece);
+        let changes = prop::collection::vec(change, 0..4);
+        (documents(), any::<bool>(), changes).prop_map(|(document, spaced, changes)| {
+            let mut text = match spaced {
+                true => serde_json::to_vec_pretty(&document).unwrap(),
+                false => serde_json::to_vec(&document).unwrap(),
+            };
+            for (place, removed, piece) in changes {
+                let at = place.index(text.len() + 1);
+                let end = (at + removed).min(text.len());
+                text.splice(at..end, piece);
+            }
+            text
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn a_document_is_what_serde_json_takes_for_one(text in nearly_documents()) {
+            prop_assert_eq!(read(&text), first_document(&text).unwrap());
+        }
+    }
+
+    /// Corners of the grammar, on each place of the words in which texts are searched.
+    #[test]
+    fn the_grammar_is_serde_jsons() {
+        let items = [
+            "01",
+            "-01",
+            "-0",
+            "0",
+            "1.",
+            ".5",
+            "0.5",
+            "1e5",
+            "1e400",
+            "-",
+            "+1",
+            "1-2",
+            "1 2",
+            "9999999999999999999",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "",
+            "\x0c1",
+            "1\x0c",
+            "\t\r\n 1 ",
+            "1,",
+            "true",
+            "tru",
+            "truex",
+            "null",
+            "nul",
+            "NaN",
+            "\"\x1f\"",
+            "\"\t\"",
+            "\"\x7f\"",
+            "\"\\\"\"",
+            "\"\\",
+            "\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\ud800\"",
+            "\"\\x\"",
+            "\"\u{e4}\"",
+            "\"\\\u{e4}\"",
+            "{\"a\" : 1}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\":}",
+            "{\"a\"}",
+            "{1:1}",
+            "{",
+            "}",
+            "[",
+            "]",
+            ":",
+        ];
+        for item in items {
+            for before in 0..8 {
+                let text = format!("[\"{}\",{item}]", "x".repeat(before));
+                let expected = first_document(text.as_bytes()).unwrap();
+                assert_eq!(read(text.as_bytes()), expected, "{text}");
+                let within = item.replacen('"', &format!("\"{}", "x".repeat(before)), 1);
+                let text = format!("{{\"a\":{within}}}");
+                let expected = first_document(text.as_bytes()).unwrap();
+                assert_eq!(read(text.as_bytes()), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn arrays_may_be_as_deep_as_in_serde_json() {
+        for depth in 126..130 {
+            let (array, object) = ("[".repeat(depth), "{\"a\":".repeat(depth));
+            let array = format!("{array}{}", "]".repeat(depth));
+            let object = format!("{object}1{}", "}".repeat(depth));
+            for text in [array, object] {
+                let expected = first_document(text.as_bytes()).unwrap();
+                assert_eq!(expected.is_some(), depth < 128, "{depth}");
+                assert_eq!(read(text.as_bytes()), expected, "{depth}");
+            }
         }
     }
 

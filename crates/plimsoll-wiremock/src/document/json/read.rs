@@ -1,151 +1,229 @@
 //! Reads a JSON document into an arena, and counts its values meanwhile.
+//!
+//! What most of a document consists of is read here: structure, words, short whole numbers, texts without escapes. Other numbers and texts are
+//! left to serde_json, which is also the measure of what is a document (RFC 8259) and of how deep one may be.
 
 use super::{FEW, Json, Member, mark};
 use crate::budget::TooCostly;
 use bumpalo::Bump;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use plimsoll_base::document::after_string;
+use serde::Deserialize;
 use std::collections::HashMap;
-use std::fmt;
 
-pub(super) fn read<'a, R: serde_json::de::Read<'a>>(
-    parser: &mut serde_json::Deserializer<R>,
+/// How many arrays and objects may stand in each other.
+const DEPTH: usize = 127;
+/// Whole numbers of so many digits fit into 64 bits.
+const DIGITS: usize = 19;
+
+/// The document that a text begins with, if it begins with one.
+pub(super) fn read<'a>(
+    bytes: &'a [u8],
     arena: &'a Bump,
     left: usize,
 ) -> Result<Option<Json<'a>>, TooCostly> {
-    let mut begun = Begun {
-        arena,
+    // What is not UTF-8 does not matter behind the document, and makes it none before its end.
+    let text = std::str::from_utf8(bytes).unwrap_or_else(|_| {
+        let first = bytes.utf8_chunks().next();
+        first.map_or("", |chunk| chunk.valid())
+    });
+    let mut reader = Reader {
+        text,
+        rest: text.as_bytes(),
+        depth: 0,
         left,
+        arena,
         items: Vec::with_capacity(32),
         members: Vec::with_capacity(32),
     };
-    let read = Reader(&mut begun).deserialize(parser).ok();
-    if begun.left == 0 {
+    let value = reader.value();
+    if reader.left == 0 {
         return Err(TooCostly::Parts);
     }
-    Ok(read)
+    Ok(value)
 }
 
-/// Parts of arrays and objects that have begun; each takes its own at its end, when it is known how many they are.
-struct Begun<'a> {
-    arena: &'a Bump,
-    /// How many values there may still be.
+/// A text that is being read. Whatever reads a part of it has nothing where there is none: then there is no document.
+struct Reader<'a> {
+    text: &'a str,
+    /// What has not been read.
+    rest: &'a [u8],
+    /// Arrays and objects that have begun.
+    depth: usize,
+    /// How many values there may still be. None is left where there were too many.
     left: usize,
+    arena: &'a Bump,
+    /// Parts of what has begun; each takes its own at its end, when it is known how many they are.
     items: Vec<Json<'a>>,
     members: Vec<Member<'a>>,
 }
 
-impl Begun<'_> {
-    /// Counts a value.
-    fn count<E: serde::de::Error>(&mut self) -> Result<(), E> {
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 {
-            return Err(E::custom(TooCostly::Parts));
+impl<'a> Reader<'a> {
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        while let [b' ' | b'\n' | b'\t' | b'\r', rest @ ..] = self.rest {
+            self.rest = rest;
         }
-        Ok(())
-    }
-}
-
-/// Makes a [`Json`] of what a parser sees.
-struct Reader<'r, 'a>(&'r mut Begun<'a>);
-
-impl<'de: 'a, 'a> DeserializeSeed<'de> for Reader<'_, 'a> {
-    type Value = Json<'a>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'a>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de: 'a, 'a> Visitor<'de> for Reader<'_, 'a> {
-    type Value = Json<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
+        self.rest.first().copied()
     }
 
-    fn visit_unit<E>(self) -> Result<Json<'a>, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Json<'a>, E> {
-        Ok(Json::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Json<'a>, E> {
-        Ok(Json::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Json<'a>, E> {
-        Ok(Json::Number(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Json<'a>, E> {
-        Ok(Json::number(value))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Json<'a>, E> {
-        Ok(Json::String(self.0.arena.alloc_str(text)))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Json<'a>, E> {
-        Ok(Json::String(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Json<'a>, A::Error> {
-        let begun = self.0;
-        let start = begun.items.len();
-        while let Some(item) = sequence.next_element_seed(Reader(begun))? {
-            begun.count()?;
-            begun.items.push(item);
+    /// Goes beyond this byte, if it is next.
+    fn takes(&mut self, byte: u8) -> bool {
+        if self.peek() != Some(byte) {
+            return false;
         }
-        let items = begun.items.drain(start..);
-        Ok(Json::Array(begun.arena.alloc_slice_fill_iter(items)))
+        self.rest = &self.rest[1..];
+        true
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'a>, A::Error> {
-        let begun = self.0;
-        let start = begun.members.len();
+    fn value(&mut self) -> Option<Json<'a>> {
+        match self.peek()? {
+            b'"' => self.string().map(Json::String),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true", Json::Bool(true)),
+            b'f' => self.word("false", Json::Bool(false)),
+            b'n' => self.word("null", Json::Null),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Json<'a>) -> Option<Json<'a>> {
+        self.rest = self.rest.strip_prefix(word.as_bytes())?;
+        Some(value)
+    }
+
+    fn number(&mut self) -> Option<Json<'a>> {
+        let rest = self.rest;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (whole, behind) = rest.split_at(digits);
+        let leads_with_zero = digits > 1 && whole[0] == b'0';
+        let goes_on = matches!(behind, [b'.' | b'e' | b'E', ..]);
+        if (1..=DIGITS).contains(&digits) && !leads_with_zero && !goes_on {
+            let number = whole
+                .iter()
+                .fold(0, |number, digit| 10 * number + u64::from(digit - b'0'));
+            self.rest = behind;
+            return Some(Json::Number(number.into()));
+        }
+        let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = rest.iter().take_while(is_part).count();
+        self.by_serde_json(length).map(Json::Number)
+    }
+
+    /// A string that begins here.
+    fn string(&mut self) -> Option<&'a str> {
+        let inner = &self.rest[1..];
+        let length = plain(inner);
+        match inner[length..] {
+            [b'"', ref rest @ ..] => {
+                let end = self.text.len() - inner.len() + length;
+                self.rest = rest;
+                self.text.get(end - length..end)
+            }
+            [b'\\', ..] => self.escaped(),
+            _ => None,
+        }
+    }
+
+    /// A string that begins here and has escapes.
+    fn escaped(&mut self) -> Option<&'a str> {
+        let length = self.rest.len() - after_string(&self.rest[1..]).len();
+        let text: String = self.by_serde_json(length)?;
+        Some(self.arena.alloc_str(&text))
+    }
+
+    /// Leaves the next bytes, which must be one value, to serde_json.
+    fn by_serde_json<T: Deserialize<'a>>(&mut self, length: usize) -> Option<T> {
+        let (value, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        serde_json::from_slice(value).ok()
+    }
+
+    fn array(&mut self) -> Option<Json<'a>> {
+        self.begin()?;
+        let start = self.items.len();
+        if !self.takes(b']') {
+            loop {
+                let item = self.value()?;
+                self.count()?;
+                self.items.push(item);
+                if !self.takes(b',') {
+                    break;
+                }
+            }
+            self.end(b']')?;
+        }
+        self.depth -= 1;
+        let items = self.items.drain(start..);
+        Some(Json::Array(self.arena.alloc_slice_fill_iter(items)))
+    }
+
+    fn object(&mut self) -> Option<Json<'a>> {
+        self.begin()?;
+        let start = self.members.len();
         let (mut marks, mut may_repeat) = (0, false);
-        while let Some(name) = map.next_key_seed(NameReader(begun.arena))? {
-            let mark = mark(name);
-            may_repeat |= marks & mark != 0;
-            marks |= mark;
-            let value = map.next_value_seed(Reader(begun))?;
-            begun.count()?;
-            begun.members.push((name, value));
+        if !self.takes(b'}') {
+            loop {
+                let name = self.peek().filter(|byte| *byte == b'"');
+                let name = name.and_then(|_| self.string())?;
+                let mark = mark(name);
+                may_repeat |= marks & mark != 0;
+                marks |= mark;
+                self.end(b':')?;
+                let value = self.value()?;
+                self.count()?;
+                self.members.push((name, value));
+                if !self.takes(b',') {
+                    break;
+                }
+            }
+            self.end(b'}')?;
         }
+        self.depth -= 1;
         if may_repeat {
-            drop_repeated(&mut begun.members, start);
+            drop_repeated(&mut self.members, start);
         }
-        Ok(Json::object(begun.members.drain(start..), begun.arena))
+        Some(Json::object(self.members.drain(start..), self.arena))
+    }
+
+    /// Goes into an array or an object.
+    fn begin(&mut self) -> Option<()> {
+        self.rest = &self.rest[1..];
+        self.depth += 1;
+        (self.depth <= DEPTH).then_some(())
+    }
+
+    /// Goes beyond this byte, which must be next.
+    fn end(&mut self, byte: u8) -> Option<()> {
+        self.takes(byte).then_some(())
+    }
+
+    /// Counts a value.
+    fn count(&mut self) -> Option<()> {
+        self.left = self.left.saturating_sub(1);
+        (self.left > 0).then_some(())
     }
 }
 
-/// Makes a text of the name that a parser sees.
-struct NameReader<'a>(&'a Bump);
-
-impl<'de: 'a, 'a> DeserializeSeed<'de> for NameReader<'a> {
-    type Value = &'a str;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<&'a str, D::Error> {
-        deserializer.deserialize_str(self)
+/// How many bytes stand before the first that does not mean itself in a string: a quote, a backslash, a control character. Eight at a time;
+/// where a byte is found, those behind it may seem found as well.
+fn plain(bytes: &[u8]) -> usize {
+    const EACH: u64 = u64::MAX / 0xff;
+    let below = |word: u64, least: u8| word.wrapping_sub(EACH * u64::from(least)) & !word;
+    let mut rest = bytes;
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        let is = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+        let found = (below(word, b' ') | is(b'"') | is(b'\\')) & (EACH << 7);
+        if found != 0 {
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        }
+        rest = behind;
     }
-}
-
-impl<'de: 'a, 'a> Visitor<'de> for NameReader<'a> {
-    type Value = &'a str;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<&'a str, E> {
-        Ok(self.0.alloc_str(text))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<&'a str, E> {
-        Ok(text)
-    }
+    let special = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    let end = rest.iter().position(special).unwrap_or(rest.len());
+    bytes.len() - rest.len() + end
 }
 
 /// Leaves one member of each name from `start` on: the first, with the value of the last.
