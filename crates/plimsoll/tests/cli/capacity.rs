@@ -62,7 +62,9 @@ fn an_objective_that_no_rate_meets_is_called_that() {
         LOAD,
         "capacity: { objective: { p50: 20ms }, from: 10/s, trial: 2s, budget: 60s }",
     );
-    let finished = workspace.experiment("slow.yaml", &[]).ended_with(6);
+    let finished = workspace
+        .experiment_until_valid("slow.yaml", &[])
+        .ended_with(6);
     assert!(
         finished.stdout.contains("no rate meets p50 ≤ 20.0 ms"),
         "{}",
@@ -79,7 +81,9 @@ fn where_every_rate_is_carried_capacity_was_not_found() {
         "{ connections: 20, warmup: 400ms }",
         "capacity: { objective: { p50: 2s }, from: 10/s, to: 15/s, trial: 2s, budget: 60s }",
     );
-    let finished = workspace.experiment("slow.yaml", &[]).ended_with(6);
+    let finished = workspace
+        .experiment_until_valid("slow.yaml", &[])
+        .ended_with(6);
     assert!(
         finished.stdout.contains("capacity is at least 15/s"),
         "{}",

@@ -116,10 +116,7 @@ fn levels_in_random_order_are_shown_ascending() {
 /// together show a trend although a busy machine puts some of its seconds out of order.
 #[test]
 fn a_target_that_warms_up_is_called_so() {
-    let workspace = slow(
-        "{ warmup: 100ms }",
-        "levels: { users: [1, 2], hold: 9s }",
-    );
+    let workspace = slow("{ warmup: 100ms }", "levels: { users: [1, 2], hold: 9s }");
     workspace.write(
         "stubs/mappings/a.json",
         r#"{"request":{"url":"/a","method":"GET"},"response":{"status":200},

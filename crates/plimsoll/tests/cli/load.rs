@@ -83,7 +83,7 @@ fn a_target_that_still_serves_the_warm_up_has_a_throughput() {
          load: { rate: 100/s, connections: 5, warmup: 1s, duration: 2s, timeout: 1s }\n",
     );
     let finished = workspace
-        .run_until_valid(&["run", "overload.yaml", "--out", "run", "--seed", "7"])
+        .experiment_until_valid("overload.yaml", &[])
         .ended_with(6);
     assert!(
         finished

@@ -30,7 +30,7 @@ fn a_plan_that_cannot_reach_its_threshold_is_refused() {
 fn it_is_carried_out_by_force_and_the_record_says_so_once() {
     let workspace = Workspace::new();
     thinking(&workspace);
-    let finished = workspace.experiment("thinking.yaml", &["--force", "--no-ui"]);
+    let finished = workspace.experiment_until_valid("thinking.yaml", &["--force", "--no-ui"]);
     let finished = finished
         .ended_with(3)
         .saying(&format!("warning: arm `main` {SENTENCE}"));
