@@ -1,6 +1,6 @@
 //! Files below `__files` that are served by their paths: WireMock's answer to a GET that no stub matches.
 //!
-//! Whether there is such a file is a question or a few to the system, asked on the shard; reading it is left to whoever can wait.
+//! Whether there is such a file is a question to the system, or a few for a directory, asked on the shard; reading it is left to whoever can wait.
 
 use plimsoll_wiremock::reader::body_files::BodyFiles;
 use plimsoll_wiremock::request::parameters::decode;
@@ -47,17 +47,23 @@ pub(crate) struct StaticFile {
 /// The file of a request's path, or the index of a directory; `None` if there is neither.
 pub(crate) fn find(files: &BodyFiles, path: &str) -> Option<StaticFile> {
     let name = decode(path).trim_start_matches('/').to_owned();
-    if files.has(&name) {
+    // One question where there is nothing, as for most requests that nobody answers.
+    let kind = files.file_type(&name)?;
+    if kind.is_file() {
         let content_type = type_of(&name).to_owned();
         return Some(StaticFile { name, content_type });
+    }
+    if !kind.is_dir() {
+        return None;
     }
     let directory = name.trim_end_matches('/');
     let in_directory = |index: &str| match directory {
         "" => index.to_owned(),
         directory => format!("{directory}/{index}"),
     };
-    let name = INDEX.iter().map(|index| in_directory(index));
-    let name = name.into_iter().find(|name| files.has(name))?;
+    let is_file = |name: &String| files.file_type(name).is_some_and(|kind| kind.is_file());
+    let mut names = INDEX.iter().map(|index| in_directory(index));
+    let name = names.find(is_file)?;
     let content_type = format!("{};charset=utf-8", type_of(&name));
     Some(StaticFile { name, content_type })
 }
@@ -107,6 +113,8 @@ mod tests {
         check("/a%20&%20b/", index);
         check("/", Some(("index.txt", "text/plain;charset=utf-8")));
         check("/json", None);
+        check("/json/12345/", None);
+        check("/json/12345/index.txt", None);
         check("/../secret", None);
         check("/%2e%2e/secret", None);
         check("/b.xml", None);

@@ -2,7 +2,7 @@
 
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_files::Limit;
-use std::fs;
+use std::fs::{self, FileType};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -130,10 +130,11 @@ impl BodyFiles {
         Ok((directory, relative))
     }
 
-    /// Whether there is a file of this name that could be read.
-    pub fn has(&self, name: &str) -> bool {
-        let is_file = |(directory, relative): (&Path, &Path)| directory.join(relative).is_file();
-        self.relative(name).is_ok_and(is_file)
+    /// What has this name, if anything has; links are followed.
+    pub fn file_type(&self, name: &str) -> Option<FileType> {
+        let (directory, relative) = self.relative(name).ok()?;
+        let metadata = fs::metadata(directory.join(relative)).ok()?;
+        Some(metadata.file_type())
     }
 
     /// By what a file would be known if it changed. Whether it may be read is not asked.
