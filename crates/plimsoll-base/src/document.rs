@@ -23,7 +23,7 @@ mod yaml;
 
 pub use allowance::{Allowance, Counted};
 pub use decode::{FaultCount, Faults, Nulls, Rules, Wire, list, nearest, suggestion};
-pub use json::{after_string, values_in};
+pub use json::values_in;
 pub use path::{Path, Segment};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use rename::{KeySpelling, Spelling};

@@ -59,8 +59,8 @@ pub fn values_in(bytes: &[u8]) -> usize {
     values
 }
 
-/// The text behind a string of which the opening quote has been read; empty if nothing ends it.
-pub fn after_string(mut bytes: &[u8]) -> &[u8] {
+/// The text behind a string that has begun.
+fn after_string(mut bytes: &[u8]) -> &[u8] {
     while let Some(place) = bytes.iter().position(|byte| b"\"\\".contains(byte)) {
         if bytes[place] == b'"' {
             return &bytes[place + 1..];

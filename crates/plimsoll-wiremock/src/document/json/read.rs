@@ -1,12 +1,11 @@
 //! Reads a JSON document into an arena, and counts its values meanwhile.
 //!
-//! What most of a document consists of is read here: structure, words, short whole numbers, texts without escapes. Other numbers and texts are
+//! What most of a document consists of is read here: structure, words, short natural numbers, texts without escapes. Other numbers and texts are
 //! left to serde_json, which is also the measure of what is a document (RFC 8259) and of how deep one may be.
 
 use super::{FEW, Json, Member, mark};
 use crate::budget::TooCostly;
 use bumpalo::Bump;
-use plimsoll_base::document::after_string;
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -15,7 +14,7 @@ const DEPTH: usize = 127;
 /// Whole numbers of so many digits fit into 64 bits.
 const DIGITS: usize = 19;
 
-/// The document that a text begins with, if it begins with one.
+/// The document that a text begins with, if it begins with one that is not a number or a word, whose end depends on what follows.
 pub(super) fn read<'a>(
     bytes: &'a [u8],
     arena: &'a Bump,
@@ -42,7 +41,7 @@ pub(super) fn read<'a>(
     Ok(value)
 }
 
-/// A text that is being read. Whatever reads a part of it has nothing where there is none: then there is no document.
+/// A text that is being read. `None` from any of its methods: the text is not JSON, or has too many values.
 struct Reader<'a> {
     text: &'a str,
     /// What has not been read.
@@ -58,6 +57,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// How many bytes have been read.
+    fn at(&self) -> usize {
+        self.text.len() - self.rest.len()
+    }
+
     /// The next byte that is no white space.
     fn peek(&mut self) -> Option<u8> {
         while let [b' ' | b'\n' | b'\t' | b'\r', rest @ ..] = self.rest {
@@ -113,13 +117,13 @@ impl<'a> Reader<'a> {
 
     /// A string that begins here.
     fn string(&mut self) -> Option<&'a str> {
+        let start = self.at() + 1;
         let inner = &self.rest[1..];
         let length = plain(inner);
         match inner[length..] {
             [b'"', ref rest @ ..] => {
-                let end = self.text.len() - inner.len() + length;
                 self.rest = rest;
-                self.text.get(end - length..end)
+                self.text.get(start..start + length)
             }
             [b'\\', ..] => self.escaped(),
             _ => None,
@@ -128,16 +132,24 @@ impl<'a> Reader<'a> {
 
     /// A string that begins here and has escapes.
     fn escaped(&mut self) -> Option<&'a str> {
-        let length = self.rest.len() - after_string(&self.rest[1..]).len();
-        let text: String = self.by_serde_json(length)?;
+        let mut end = 1;
+        loop {
+            end += plain(self.rest.get(end..)?);
+            match self.rest.get(end)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => return None,
+            }
+        }
+        let text: String = self.by_serde_json(end + 1)?;
         Some(self.arena.alloc_str(&text))
     }
 
     /// Leaves the next bytes, which must be one value, to serde_json.
     fn by_serde_json<T: Deserialize<'a>>(&mut self, length: usize) -> Option<T> {
-        let (value, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        serde_json::from_slice(value).ok()
+        let start = self.at();
+        self.rest = &self.rest[length..];
+        serde_json::from_str(self.text.get(start..start + length)?).ok()
     }
 
     fn array(&mut self) -> Option<Json<'a>> {
@@ -152,7 +164,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
-            self.end(b']')?;
+            self.expect(b']')?;
         }
         self.depth -= 1;
         let items = self.items.drain(start..);
@@ -170,7 +182,7 @@ impl<'a> Reader<'a> {
                 let mark = mark(name);
                 may_repeat |= marks & mark != 0;
                 marks |= mark;
-                self.end(b':')?;
+                self.expect(b':')?;
                 let value = self.value()?;
                 self.count()?;
                 self.members.push((name, value));
@@ -178,7 +190,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
-            self.end(b'}')?;
+            self.expect(b'}')?;
         }
         self.depth -= 1;
         if may_repeat {
@@ -195,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes beyond this byte, which must be next.
-    fn end(&mut self, byte: u8) -> Option<()> {
+    fn expect(&mut self, byte: u8) -> Option<()> {
         self.takes(byte).then_some(())
     }
 
