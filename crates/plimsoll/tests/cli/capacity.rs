@@ -18,7 +18,7 @@ fn a_capacity_is_enclosed() {
         LOAD,
         "capacity: { objective: { p90: 400ms }, from: 25/s, precision: 30%, trial: 2s, budget: 60s }",
     );
-    let finished = workspace.experiment("slow.yaml", &[]);
+    let finished = workspace.experiment_until_valid("slow.yaml", &[]);
     let found = found(&workspace);
     let [lower, upper, width] =
         ["lower_per_s", "upper_per_s", "width"].map(|key| found[key].as_f64().unwrap());

@@ -39,8 +39,7 @@ fn a_threshold_that_may_abort_ends_the_run_with_its_own_code() {
          thresholds:\n  - { metric: achieved_per_s, above: 5000/s, abort: true, window: 2s }\n",
     );
     // No more is offered than a fiftieth of it, which is refused without force.
-    let run = ["run", "abort.yaml", "--out", "run", "--seed", "7"];
-    let finished = workspace.run_until_valid(&[&run[..], &["--no-ui", "--force"]].concat());
+    let finished = workspace.experiment_until_valid("abort.yaml", &["--no-ui", "--force"]);
     let finished = finished.ended_with(3);
     assert!(finished.stdout.contains("FAILED"), "{}", finished.stdout);
     assert!(finished.stdout.contains("ended by a threshold"));

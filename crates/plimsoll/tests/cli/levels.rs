@@ -112,8 +112,8 @@ fn levels_in_random_order_are_shown_ascending() {
     }
 }
 
-/// Every answer waits for less than the one before, through both levels. Users are looked at however many requests they made, and two levels
-/// together show a trend although a busy machine puts some of its seconds out of order.
+/// Every answer waits for less than the one before, through both levels. Users need sustain no rate, and two levels together show a trend although
+/// a busy machine puts some of its seconds out of order.
 #[test]
 fn a_target_that_warms_up_is_called_so() {
     let workspace = slow("{ warmup: 100ms }", "levels: { users: [1, 2], hold: 9s }");

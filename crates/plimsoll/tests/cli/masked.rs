@@ -1,6 +1,6 @@
 //! Secrets that components print of themselves: masked in logs, events and messages, whatever the writes were, with no line lost.
 
-use crate::program::{Finished, Workspace};
+use crate::program::{Finished, Workspace, experiment_args};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const PASSWORD: &str = "pass\"word, quoted";
 const LINES: usize = 100_000;
 
 fn run(workspace: &Workspace, file: &str) -> Finished {
-    let mut command = workspace.command(&["run", file, "--out", "run", "--seed", "7"]);
+    let mut command = workspace.command(&experiment_args(file));
     Finished::of(command.env("KEY", KEY).output().unwrap())
 }
 

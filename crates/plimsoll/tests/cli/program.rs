@@ -128,16 +128,17 @@ impl Workspace {
 
     /// Runs an experiment file of this directory into `run`.
     pub fn experiment(&self, file: &str, more: &[&str]) -> Finished {
-        self.run(&[&experiment(file), more].concat())
+        self.run(&[&experiment_args(file), more].concat())
     }
 
     /// Likewise, and again as [`Self::run_until_valid`] does.
     pub fn experiment_until_valid(&self, file: &str, more: &[&str]) -> Finished {
-        self.run_until_valid(&[&experiment(file), more].concat())
+        self.run_until_valid(&[&experiment_args(file), more].concat())
     }
 }
 
-fn experiment(file: &str) -> [&str; 6] {
+/// Arguments to run an experiment file into `run`.
+pub fn experiment_args(file: &str) -> [&str; 6] {
     ["run", file, "--out", "run", "--seed", "7"]
 }
 

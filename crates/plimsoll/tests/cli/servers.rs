@@ -1,6 +1,6 @@
 //! Runs beside databases that say something of themselves, and beside some that cannot be asked.
 
-use crate::program::{Finished, Workspace};
+use crate::program::{Finished, Workspace, experiment_args};
 use plimsoll_testbed::peers::postgresql::{PASSWORD, Postgresql, USER};
 use plimsoll_testbed::peers::redis::Redis;
 use plimsoll_testbed::port::Refusing;
@@ -24,8 +24,7 @@ fn beside(component: &str) -> Workspace {
 }
 
 fn run(workspace: &Workspace, password: &str) -> Finished {
-    let args = ["run", "beside.yaml", "--out", "run", "--seed", "7"];
-    let mut command = workspace.command(&args);
+    let mut command = workspace.command(&experiment_args("beside.yaml"));
     Finished::of(command.env(VARIABLE, password).output().unwrap())
 }
 

@@ -7,7 +7,7 @@ mod ours;
 mod secured;
 mod silent;
 
-use crate::program::{Finished, Workspace};
+use crate::program::{Finished, Workspace, experiment_args};
 use plimsoll_testbed::authority::Authority;
 use plimsoll_testbed::peers::nginx::{Logged, Nginx};
 use serde_json::Value;
@@ -88,8 +88,8 @@ fn measured(workspace: &Workspace, scheme: &str, address: SocketAddr, load: &str
 /// Starts it.
 fn started(workspace: &Workspace, scheme: &str, address: SocketAddr, load: &str) -> Child {
     write_experiment(workspace, scheme, address, load);
-    let args = ["run", "load.yaml", "--out", "run", "--seed", "7", "--no-ui"];
-    let mut command = workspace.command(&args);
+    let mut command = workspace.command(&experiment_args("load.yaml"));
+    command.arg("--no-ui");
     command.stdout(std::process::Stdio::piped());
     command.stderr(std::process::Stdio::piped());
     command.spawn().unwrap()
