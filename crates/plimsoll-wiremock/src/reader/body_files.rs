@@ -130,7 +130,7 @@ impl BodyFiles {
         Ok((directory, relative))
     }
 
-    /// What has this name, if anything has; links are followed.
+    /// Whether a file, a directory or nothing has this name; links are followed.
     pub fn file_type(&self, name: &str) -> Option<FileType> {
         let (directory, relative) = self.relative(name).ok()?;
         let metadata = fs::metadata(directory.join(relative)).ok()?;

@@ -37,10 +37,10 @@ arms:
   busy: { target: busy, scenario: [{ get: / }] }
   hungry: { target: hungry, scenario: [{ get: /eat }] }
 scenario: [{ get: / }]
-load: { rate: 20/s, duration: 10s, connections: 200, timeout: 5s }
+load: { rate: 20/s, duration: 8s, connections: 200, timeout: 1s }
 faults:
   starved: { cpu: busy, cores: 0.02, at: 500ms, for: 1s, arms: [busy] }
-  ahead: { clock: busy, by: 1h, at: 5s, for: 3s, arms: [busy] }
+  ahead: { clock: busy, by: 1h, at: 5s, for: 1s, arms: [busy] }
   tight: { memory: hungry, limit: 80MiB, at: 500ms, for: 6s, arms: [hungry] }
 ",
     );

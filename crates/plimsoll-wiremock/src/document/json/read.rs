@@ -1,18 +1,15 @@
 //! Reads a JSON document into an arena, and counts its values meanwhile.
 //!
-//! What most of a document consists of is read here: structure, words, short natural numbers, texts without escapes. Other numbers and texts are
-//! left to serde_json, which is also the measure of what is a document (RFC 8259) and of how deep one may be.
+//! A document is one by RFC 8259, and as deep as serde_json permits; tests hold the reader against that.
 
 use super::{FEW, Json, Member, mark};
 use crate::budget::TooCostly;
 use bumpalo::Bump;
-use serde::Deserialize;
+use serde_json::Number;
 use std::collections::HashMap;
 
 /// How many arrays and objects may stand in each other.
 const DEPTH: usize = 127;
-/// Whole numbers of so many digits fit into 64 bits.
-const DIGITS: usize = 19;
 
 /// The document that a text begins with, if it begins with one that is not a number or a word, whose end depends on what follows.
 pub(super) fn read<'a>(
@@ -33,6 +30,7 @@ pub(super) fn read<'a>(
         arena,
         items: Vec::with_capacity(32),
         members: Vec::with_capacity(32),
+        unescaped: String::new(),
     };
     let value = reader.value();
     if reader.left == 0 {
@@ -44,7 +42,7 @@ pub(super) fn read<'a>(
 /// A text that is being read. `None` from any of its methods: the text is not JSON, or has too many values.
 struct Reader<'a> {
     text: &'a str,
-    /// What has not been read.
+    /// The part that has not been read.
     rest: &'a [u8],
     /// Arrays and objects that have begun.
     depth: usize,
@@ -54,6 +52,8 @@ struct Reader<'a> {
     /// Parts of what has begun; each takes its own at its end, when it is known how many they are.
     items: Vec<Json<'a>>,
     members: Vec<Member<'a>>,
+    /// Room for a text with escapes.
+    unescaped: String,
 }
 
 impl<'a> Reader<'a> {
@@ -97,22 +97,34 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
+    /// A number that begins here: natural or negative if it is whole and has room in 64 bits, else the nearest double.
     fn number(&mut self) -> Option<Json<'a>> {
-        let rest = self.rest;
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (whole, behind) = rest.split_at(digits);
-        let leads_with_zero = digits > 1 && whole[0] == b'0';
-        let goes_on = matches!(behind, [b'.' | b'e' | b'E', ..]);
-        if (1..=DIGITS).contains(&digits) && !leads_with_zero && !goes_on {
-            let number = whole
-                .iter()
-                .fold(0, |number, digit| 10 * number + u64::from(digit - b'0'));
-            self.rest = behind;
+        let start = self.at();
+        let unsigned = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
+        let (whole, mut behind) = digits(unsigned)?;
+        let mut is_whole = true;
+        if whole.len() > 1 && whole[0] == b'0' {
+            return None;
+        }
+        if let [b'.', rest @ ..] = behind {
+            (_, behind) = digits(rest)?;
+            is_whole = false;
+        }
+        if let [b'e' | b'E', rest @ ..] = behind {
+            let sign = usize::from(matches!(rest, [b'+' | b'-', ..]));
+            (_, behind) = digits(&rest[sign..])?;
+            is_whole = false;
+        }
+        self.rest = behind;
+        let text = self.text.get(start..self.at())?;
+        if is_whole && let Ok(number) = text.parse::<u64>() {
             return Some(Json::Number(number.into()));
         }
-        let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = rest.iter().take_while(is_part).count();
-        self.by_serde_json(length).map(Json::Number)
+        // A zero with a sign is a double.
+        if is_whole && let Ok(number @ ..0) = text.parse::<i64>() {
+            return Some(Json::Number(number.into()));
+        }
+        Number::from_f64(text.parse().ok()?).map(Json::Number)
     }
 
     /// A string that begins here.
@@ -130,26 +142,61 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string that begins here and has escapes.
+    /// A string that begins here and has escapes (RFC 8259, section 7).
     fn escaped(&mut self) -> Option<&'a str> {
-        let mut end = 1;
+        self.unescaped.clear();
+        self.rest = &self.rest[1..];
         loop {
-            end += plain(self.rest.get(end..)?);
-            match self.rest.get(end)? {
-                b'"' => break,
-                b'\\' => end += 2,
+            let start = self.at();
+            let length = plain(self.rest);
+            let text = self.text.get(start..start + length)?;
+            self.unescaped.push_str(text);
+            match self.rest[length..] {
+                [b'"', ref rest @ ..] => {
+                    self.rest = rest;
+                    break;
+                }
+                [b'\\', letter, ref rest @ ..] => {
+                    self.rest = rest;
+                    let char = self.escape(letter)?;
+                    self.unescaped.push(char);
+                }
                 _ => return None,
             }
         }
-        let text: String = self.by_serde_json(end + 1)?;
-        Some(self.arena.alloc_str(&text))
+        Some(self.arena.alloc_str(&self.unescaped))
     }
 
-    /// Leaves the next bytes, which must be one value, to serde_json.
-    fn by_serde_json<T: Deserialize<'a>>(&mut self, length: usize) -> Option<T> {
-        let start = self.at();
-        self.rest = &self.rest[length..];
-        serde_json::from_str(self.text.get(start..start + length)?).ok()
+    /// The character that an escape of this letter stands for.
+    fn escape(&mut self, letter: u8) -> Option<char> {
+        Some(match letter {
+            b'"' | b'\\' | b'/' => char::from(letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = self.utf16_unit()?;
+                if let Some(char) = char::from_u32(unit.into()) {
+                    return Some(char);
+                }
+                self.rest = self.rest.strip_prefix(b"\\u")?;
+                let pair = [unit, self.utf16_unit()?];
+                char::decode_utf16(pair).next()?.ok()?
+            }
+            _ => return None,
+        })
+    }
+
+    /// Four hexadecimal digits.
+    fn utf16_unit(&mut self) -> Option<u16> {
+        let (digits, rest) = self.rest.split_first_chunk::<4>()?;
+        self.rest = rest;
+        digits.iter().try_fold(0, |unit, digit| {
+            let digit = char::from(*digit).to_digit(16)?;
+            Some(16 * unit + u16::try_from(digit).ok()?)
+        })
     }
 
     fn array(&mut self) -> Option<Json<'a>> {
@@ -216,6 +263,12 @@ impl<'a> Reader<'a> {
         self.left = self.left.saturating_sub(1);
         (self.left > 0).then_some(())
     }
+}
+
+/// The digits that a text begins with, of which there must be one, and the text behind them.
+fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count > 0).then(|| text.split_at(count))
 }
 
 /// How many bytes stand before the first that does not mean itself in a string: a quote, a backslash, a control character. Eight at a time;
