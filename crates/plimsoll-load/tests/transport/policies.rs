@@ -134,6 +134,7 @@ fn each_timeout_is_kept_and_says_what_was_waited_for() {
         [Reason::TimeoutConnection, Reason::TimeoutFirstByte],
         "{reasons:?}"
     );
+    assert_eq!(reasons.values().sum::<u64>(), 20, "{reasons:?}");
     // Far more than a socket holds.
     let long = |plan: &mut Plan| {
         whole(plan);

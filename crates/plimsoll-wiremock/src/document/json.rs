@@ -263,7 +263,7 @@ mod tests {
         read.map(|value| value.to_string())
     }
 
-    /// Any document, with names that repeat and texts that need escapes.
+    /// Any document, with texts that need escapes; names that repeat have a test of their own.
     fn documents() -> impl Strategy<Value = Value> {
         let scalar = prop_oneof![
             Just(Value::Null),
