@@ -60,6 +60,54 @@ faults:
     assert_eq!(tight["heal"], "it was started anew and is ready", "{tight}");
 }
 
+/// A component whose clock is wrong waits as long as it would: runtimes wait for conditions by the clock that only counts on.
+#[test]
+#[ignore = "needs libfaketime: run scripts/test"]
+fn waits_last_as_long_when_the_clock_is_wrong() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "server.py",
+        "import ctypes, http.server, sys, time
+libc = ctypes.CDLL(None)
+class timespec(ctypes.Structure):
+    _fields_ = [('s', ctypes.c_long), ('ns', ctypes.c_long)]
+attributes, condition, mutex = [ctypes.create_string_buffer(64) for _ in range(3)]
+libc.pthread_condattr_init(attributes)
+libc.pthread_condattr_setclock(attributes, time.CLOCK_MONOTONIC)
+libc.pthread_cond_init(condition, attributes)
+libc.pthread_mutex_init(mutex, None)
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        until = time.monotonic_ns() + 5_000_000
+        libc.pthread_mutex_lock(mutex)
+        libc.pthread_cond_timedwait(condition, mutex, ctypes.byref(timespec(*divmod(until, 10 ** 9))))
+        libc.pthread_mutex_unlock(mutex)
+        self.send_response(200 if time.monotonic_ns() >= until else 500)
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+",
+    );
+    workspace.write(
+        "faults.yaml",
+        "version: 1
+name: faults
+components: { waits: { command: [python3, server.py, '${self.port}'], ready: { http: / } } }
+scenario: [{ get: /, check: { status: 200 } }]
+load: { rate: 20/s, duration: 4s, connections: 100, timeout: 5s }
+faults: { ahead: { clock: waits, by: 1h, at: 1s, for: 1s } }
+",
+    );
+    let finished = workspace.experiment("faults.yaml", &["--no-ui"]);
+    assert!(matches!(finished.code, Some(0 | 4)), "{finished:?}");
+    let summary = workspace.json("run/summary.json");
+    let arm = &summary["arms"]["main"];
+    assert!(arm["faults"][0]["proved"].is_number(), "{arm}");
+    assert_eq!(arm["failed"], 0, "{arm}");
+}
+
 /// One that ends by itself within its limit has not met it: nothing was tried.
 #[test]
 #[ignore = "needs root and control groups: run scripts/test"]
