@@ -1,12 +1,12 @@
 //! Facts of the machine for the record, from `/proc` and `/sys`. What cannot be read is said to be unknown.
 
+use crate::kernel_file;
 use plimsoll_report::record::Host;
-use std::fs;
 
 /// The machine that this process runs on.
 #[must_use]
 pub fn read() -> Host {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &str| kernel_file::read(path).unwrap_or_default();
     let cpuinfo = text("/proc/cpuinfo");
     let unknown = || "unknown".to_owned();
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -39,7 +39,7 @@ pub fn most_connections() -> u32 {
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     let descriptors = descriptors.map_or(u64::MAX, |most| most.saturating_sub(OWN_DESCRIPTORS));
     let ports = port_count().map_or(u64::MAX, u64::from);
-    let memory = fs::read_to_string("/proc/meminfo").ok();
+    let memory = kernel_file::read("/proc/meminfo").ok();
     let memory = memory
         .and_then(|text| memory_bytes(&text))
         .unwrap_or(u64::MAX);
@@ -52,7 +52,7 @@ pub fn most_connections() -> u32 {
 /// Local ports for outgoing connections, the first and the last of them; `None` where the kernel does not say.
 #[must_use]
 pub fn local_ports() -> Option<(u32, u32)> {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let range = kernel_file::read("/proc/sys/net/ipv4/ip_local_port_range");
     port_range(&range.ok()?)
 }
 

@@ -17,6 +17,7 @@
 //! | the generator's ceiling on this host, as a file | `ceiling` |
 //! | fragments become rows, and rows files of the run directory; what is told to spectators | `record`, `progress` |
 //! | facts of the machine | `host` |
+//! | what the kernel tells in files | `kernel_file` |
 //! | why a run ended early; secrets, masked; the time of a run; what is to be undone whoever dies | `error`, `mask`, `clock`, `undo` |
 //! | the API of Toxiproxy, and of our fault proxy | `toxiproxy` |
 
@@ -26,6 +27,7 @@ pub mod doctor;
 mod error;
 mod fault;
 mod host;
+mod kernel_file;
 mod load;
 mod mask;
 mod options;

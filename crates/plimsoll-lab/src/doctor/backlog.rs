@@ -1,15 +1,15 @@
 //! How many new connections may wait for a listener of ours to accept them.
 
 use super::Fact;
+use crate::kernel_file;
 use plimsoll_base::units::format_number;
-use std::fs;
 
 const NAME: &str = "backlog";
 /// A load's connections arrive at once; this many are a large one.
 const ENOUGH: u32 = 1024;
 
 pub(super) fn look() -> Fact {
-    let limit = fs::read_to_string("/proc/sys/net/core/somaxconn").ok();
+    let limit = kernel_file::read("/proc/sys/net/core/somaxconn").ok();
     match limit.and_then(|limit| limit.trim().parse().ok()) {
         Some(limit) => judge(limit),
         None => Fact::unknown(NAME, "the kernel does not say how many may wait"),

@@ -1,7 +1,7 @@
 //! Other work on this host, over a short look: the share of time in which something waited for a processor.
 
 use super::Fact;
-use std::fs;
+use crate::kernel_file;
 use tokio::time::Instant;
 
 const NAME: &str = "pressure";
@@ -30,7 +30,7 @@ impl Watch {
 
 /// Microseconds since boot in which at least one task waited.
 fn waited() -> Option<u64> {
-    parse(&fs::read_to_string("/proc/pressure/cpu").ok()?)
+    parse(&kernel_file::read("/proc/pressure/cpu").ok()?)
 }
 
 /// The total of the line `some`, as the kernel's documentation of pressure stall information has it.

@@ -1,8 +1,8 @@
 //! Processors that this process may use: online, allowed by affinity, and left by the quotas of its control groups.
 
 use super::Fact;
+use crate::kernel_file;
 use crate::topology::cgroup;
-use std::fs;
 use std::path::Path;
 
 const NAME: &str = "processors";
@@ -19,7 +19,7 @@ struct CpuLimits {
 }
 
 pub(super) fn look() -> Fact {
-    let online = fs::read_to_string("/sys/devices/system/cpu/online").ok();
+    let online = kernel_file::read("/sys/devices/system/cpu/online").ok();
     let allowed = rustix::thread::sched_getaffinity(None).ok();
     match (online.as_deref().and_then(count), allowed) {
         (Some(online), Some(allowed)) => judge(CpuLimits {
@@ -87,7 +87,7 @@ fn quota() -> Option<f64> {
 }
 
 fn quota_of(group: &Path) -> Option<f64> {
-    let text = |file: &str| fs::read_to_string(group.join(file)).ok();
+    let text = |file: &str| kernel_file::read(group.join(file)).ok();
     text("cpu.max").as_deref().and_then(share).or_else(|| {
         let both = format!(
             "{} {}",

@@ -1,8 +1,8 @@
 //! Limits of this host on a load: ports, descriptors, and the ceiling that was measured.
 
+use crate::kernel_file;
 use crate::{ceiling, host};
 use rustix::process::{Resource, getrlimit};
-use std::fs;
 
 /// Limits of a host on a load.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ impl HostFacts {
     /// This host's.
     #[must_use]
     pub fn read(calibrated: Option<Box<ceiling::Ceiling>>) -> Self {
-        let reuse = fs::read_to_string("/proc/sys/net/ipv4/tcp_tw_reuse");
+        let reuse = kernel_file::read("/proc/sys/net/ipv4/tcp_tw_reuse");
         Self {
             ports: host::port_count(),
             reuse: match reuse.as_deref().map(str::trim) {

@@ -3,6 +3,7 @@
 //! This only decides where a group is and what is written to it; the component's shim makes it and removes it.
 
 use crate::error::LabError;
+use crate::kernel_file;
 use crate::topology::shim::Cgroup;
 use plimsoll_experiment::{CPU_PERIOD, CpuQuota};
 use std::path::{Path, PathBuf};
@@ -79,7 +80,7 @@ const FREEZABLE: &str = "cgroup.controllers";
 
 /// A group of version 2, which can be frozen and killed as a whole; `None` where none can be made.
 fn whole(name: &str) -> Option<Cgroup> {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &str| kernel_file::read(path).unwrap_or_default();
     let (_, own) = unified(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"))?;
     let dir = own.join(name);
     // It is there while the start before has not ended: its successor takes it over.
@@ -105,7 +106,7 @@ pub(crate) const MET: [&str; 2] = ["memory.failcnt", "memory.events"];
 
 /// A group whose memory can be limited; how often it met a limit is left at `copy`.
 fn memory(name: &str, copy: Option<&Path>) -> Result<Cgroup, LabError> {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &str| kernel_file::read(path).unwrap_or_default();
     let (own, mountinfo) = (text("/proc/self/cgroup"), text("/proc/self/mountinfo"));
     let (parent, own, met) = match locate("memory", &own, &mountinfo) {
         Some(Controller::V1(own)) => (own.clone(), own, MET[0]),
@@ -129,7 +130,7 @@ fn memory(name: &str, copy: Option<&Path>) -> Result<Cgroup, LabError> {
 /// # Errors
 /// [`LabError::Environment`] when this host has no place for one.
 pub(crate) fn limit(name: &str, quota: Option<CpuQuota>) -> Result<Cgroup, LabError> {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &str| kernel_file::read(path).unwrap_or_default();
     let controller = locate(
         "cpu",
         &text("/proc/self/cgroup"),
@@ -177,7 +178,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// Those of the process `pid`.
     pub(crate) fn of(pid: u32) -> Self {
-        let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let text = |path: &str| kernel_file::read(path).unwrap_or_default();
         let cgroup = text(&format!("/proc/{pid}/cgroup"));
         Self::parse(&cgroup, &text("/proc/self/mountinfo"))
     }
@@ -212,7 +213,7 @@ fn delegating(controller: &str, mount: &Path, own: &Path) -> Option<PathBuf> {
         .take_while(|ancestor| ancestor.starts_with(mount));
     ancestors
         .filter(|ancestor| {
-            fs::read_to_string(ancestor.join("cgroup.subtree_control")).is_ok_and(|controllers| {
+            kernel_file::read(ancestor.join("cgroup.subtree_control")).is_ok_and(|controllers| {
                 controllers
                     .split_ascii_whitespace()
                     .any(|c| c == controller)

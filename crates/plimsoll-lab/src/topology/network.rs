@@ -22,6 +22,7 @@ pub use probe::{Answer, Connection};
 pub use resolver::Lie;
 
 use crate::error::LabError;
+use crate::kernel_file;
 use hold::{Held, Order};
 use holder::Holder;
 use indexmap::IndexMap;
@@ -261,7 +262,7 @@ fn own_dir(scratch: &Path, host: &str) -> io::Result<PathBuf> {
 fn settings() -> Vec<(&'static str, String)> {
     let own = OWN.map(|(name, value)| (name, value.to_owned()));
     let inherited = INHERITED.iter().filter_map(|name| {
-        let value = fs::read_to_string(setting(name)).ok()?;
+        let value = kernel_file::read(setting(name)).ok()?;
         Some((*name, value))
     });
     inherited.chain(own).collect()

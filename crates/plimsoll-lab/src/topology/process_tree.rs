@@ -1,5 +1,6 @@
 //! Which processes exist and who their parents are, from `/proc`. What they consume is the probes' business.
 
+use crate::kernel_file;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -32,7 +33,7 @@ impl ProcessTree {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         Self::of(
-            pids.filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).ok())
+            pids.filter_map(|pid| kernel_file::read(format!("/proc/{pid}/stat")).ok())
                 .filter_map(|stat| parse(&stat)),
         )
     }
@@ -154,15 +155,14 @@ fn own_id() -> String {
 /// One process; `None` when it is gone.
 #[must_use]
 pub fn read(pid: u32) -> Option<Process> {
-    parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse(&kernel_file::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The children of all threads of a process.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"));
     let threads = threads.into_iter().flatten().flatten();
-    let lists =
-        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let lists = threads.filter_map(|thread| kernel_file::read(thread.path().join("children")).ok());
     let ids = lists.flat_map(|list| {
         let ids: Vec<u32> = list
             .split_ascii_whitespace()

@@ -4,6 +4,7 @@ use super::Topology;
 use super::address::Address;
 use super::faults::READY_WITHIN;
 use super::ready;
+use crate::kernel_file;
 use crate::topology::process_tree::ProcessTree;
 use crate::topology::shim::{self, Cgroup};
 use crate::topology::way::Way;
@@ -75,7 +76,7 @@ impl Target {
         let files = self.group_file(name).into_iter().chain(copy.cloned());
         files
             .into_iter()
-            .find_map(|file| fs::read_to_string(file).ok())
+            .find_map(|file| kernel_file::read(file).ok())
     }
 
     /// Kills all of it: at once where the system can do that.
@@ -99,14 +100,14 @@ impl Target {
     pub(crate) fn is_frozen(&self) -> bool {
         let processes = self.processes();
         if let Some(file) = self.group_file("cgroup.events") {
-            let events = fs::read_to_string(&file).unwrap_or_default();
+            let events = kernel_file::read(&file).unwrap_or_default();
             let members = file.parent().map(members).unwrap_or_default();
             // A group that everybody has left is frozen, too.
             return events.lines().any(|line| line == "frozen 1")
                 && processes.iter().all(|pid| members.contains(pid));
         }
         let stopped = |pid: &u32| {
-            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let status = kernel_file::read(format!("/proc/{pid}/status")).unwrap_or_default();
             status.lines().any(|line| line.starts_with("State:\tT"))
         };
         !processes.is_empty() && processes.iter().all(stopped)
@@ -162,7 +163,7 @@ impl Target {
 
 /// The processes of a control group and of those below it.
 fn members(group: &Path) -> Vec<u32> {
-    let listed = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let listed = kernel_file::read(group.join("cgroup.procs")).unwrap_or_default();
     let own = listed.lines().filter_map(|line| line.parse().ok());
     let entries = fs::read_dir(group).into_iter().flatten().flatten();
     let below = entries
@@ -172,7 +173,7 @@ fn members(group: &Path) -> Vec<u32> {
 }
 
 fn on_processor(thread: &Path) -> Option<u64> {
-    let text = fs::read_to_string(thread.join("schedstat")).ok()?;
+    let text = kernel_file::read(thread.join("schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
 }
 

@@ -1,6 +1,7 @@
 //! How the resources of one component are watched.
 
 use crate::error::LabError;
+use crate::kernel_file;
 use crate::topology::probe::{Container, Endpoint, Moment, Postgresql, Redis, Sampler, Source};
 use crate::topology::process_tree::{self, Descendants};
 use plimsoll_experiment::{ExternalProbe, Secret};
@@ -136,7 +137,7 @@ impl Watched {
 
 /// The processes of a control group and of those below it.
 fn members(group: &Path) -> std::io::Result<Vec<u32>> {
-    let text = std::fs::read_to_string(group.join("cgroup.procs"))?;
+    let text = kernel_file::read(group.join("cgroup.procs"))?;
     let mut pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
     for entry in std::fs::read_dir(group)?.flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -2,7 +2,7 @@
 //!
 //! Counts and limit are those of the network namespace in which the lab is; drops those of the process's own.
 
-use std::fs;
+use crate::kernel_file;
 
 const NUMBERS: &str = "/proc/sys/net/netfilter/nf_conntrack_";
 
@@ -10,7 +10,7 @@ const NUMBERS: &str = "/proc/sys/net/netfilter/nf_conntrack_";
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 pub(super) fn share() -> Option<f64> {
     let number = |what: &str| -> Option<u64> {
-        let text = fs::read_to_string(format!("{NUMBERS}{what}")).ok()?;
+        let text = kernel_file::read(format!("{NUMBERS}{what}")).ok()?;
         text.trim().parse().ok()
     };
     let limit = number("max").filter(|limit| *limit > 0)?;
@@ -19,7 +19,7 @@ pub(super) fn share() -> Option<f64> {
 
 /// Packets dropped for want of room since boot.
 pub(super) fn drops(pid: u32) -> Option<u64> {
-    parse(&fs::read_to_string(format!("/proc/{pid}/net/stat/nf_conntrack")).ok()?)
+    parse(&kernel_file::read(format!("/proc/{pid}/net/stat/nf_conntrack")).ok()?)
 }
 
 /// A line of names, then one of hexadecimal numbers per processor.

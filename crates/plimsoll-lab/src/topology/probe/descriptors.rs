@@ -1,5 +1,6 @@
 //! Open descriptors of a process, from `/proc/<pid>/fd`, and their limit, from `/proc/<pid>/limits`.
 
+use crate::kernel_file;
 use std::fs;
 
 /// How many descriptors are open; `None` when the process is gone or another user's.
@@ -15,7 +16,7 @@ pub(super) fn count(pid: u32) -> Option<u64> {
 /// The share of its limit that a process uses; `None` when there is no limit, or no process.
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 pub(super) fn share(pid: u32) -> Option<f64> {
-    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let limits = kernel_file::read(format!("/proc/{pid}/limits")).ok()?;
     Some(count(pid)? as f64 / limit(&limits)? as f64)
 }
 

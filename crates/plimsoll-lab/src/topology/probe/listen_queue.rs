@@ -1,6 +1,7 @@
 //! Queues in front of `accept`, as `/proc/<pid>/net` shows them to everybody.
 
-use std::fs::{self, File};
+use crate::kernel_file;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
 /// The length of a line of `tcp`. The kernel looks for lines until it has as many bytes as were asked for: who asks for more than one line at a
@@ -11,7 +12,7 @@ const MOST_LISTENERS: usize = 1024;
 
 /// Connections that found an accept queue full since the namespace exists; `None` when the process is gone.
 pub(super) fn overflows(pid: u32) -> Option<u64> {
-    parse_overflows(&fs::read_to_string(format!("/proc/{pid}/net/netstat")).ok()?)
+    parse_overflows(&kernel_file::read(format!("/proc/{pid}/net/netstat")).ok()?)
 }
 
 /// Two lines per group of counters: names, and values in the same order.

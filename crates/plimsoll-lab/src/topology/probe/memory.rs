@@ -1,10 +1,10 @@
 //! Resident memory of a process, from `/proc/<pid>/statm`. Pages that processes share count once in each.
 
-use std::fs;
+use crate::kernel_file;
 
 /// Resident bytes; `None` when the process is gone.
 pub(super) fn resident(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let text = kernel_file::read(format!("/proc/{pid}/statm")).ok()?;
     Some(resident_pages(&text)? * rustix::param::page_size() as u64)
 }
 

@@ -1,44 +1,76 @@
 //! How much of its memory limit a control group uses, from `memory.current` and `memory.max` (version 2) or
 //! `memory.usage_in_bytes` and `memory.limit_in_bytes` (version 1).
 
-use std::fs;
-use std::path::Path;
+use crate::kernel_file;
+use std::path::{Path, PathBuf};
 
 /// Version 1 says no limit as the largest number of whole pages; nothing has half of that.
 const NO_LIMIT: f64 = 4.0e18;
 
-/// The share of the tightest limit of the group and of those above it; `None` where there is none.
-pub(super) fn share(group: &Path) -> Option<f64> {
-    let of = |group: &Path| {
-        let number = |file: &str| fs::read_to_string(group.join(file)).ok();
-        let (used, limit) = match number("memory.current") {
-            Some(used) => (used, number("memory.max")?),
-            None => (
-                number("memory.usage_in_bytes")?,
-                number("memory.limit_in_bytes")?,
-            ),
-        };
-        of_limit(&used, &limit)
-    };
-    group.ancestors().filter_map(of).reduce(f64::max)
+/// A limit, which may change, and what is used of it: names of both files.
+const FILES: [(&str, &str); 2] = [
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+];
+
+/// A group that can have a limit.
+#[derive(Debug, Clone)]
+pub(super) struct MemoryLimit {
+    limit: PathBuf,
+    used: PathBuf,
 }
 
-fn of_limit(used: &str, limit: &str) -> Option<f64> {
-    let limit: f64 = limit.trim().parse().ok()?;
-    let used: f64 = used.trim().parse().ok()?;
-    (limit > 0.0 && limit < NO_LIMIT).then(|| used / limit)
+impl MemoryLimit {
+    /// Those that bind a process: of its own group, and of those above it.
+    pub(super) fn of(own: &Path) -> Vec<Self> {
+        let of = |group: &Path| {
+            let mut all = FILES.iter().map(|(limit, used)| Self {
+                limit: group.join(limit),
+                used: group.join(used),
+            });
+            all.find(|files| files.limit.exists())
+        };
+        own.ancestors().filter_map(of).collect()
+    }
+
+    /// The share of the limit that is used; `None` where there is none at the moment.
+    pub(super) fn share(&self) -> Option<f64> {
+        let limit = bytes(&kernel_file::read(&self.limit).ok()?)?;
+        if limit <= 0.0 || limit >= NO_LIMIT {
+            return None;
+        }
+        Some(bytes(&kernel_file::read(&self.used).ok()?)? / limit)
+    }
+}
+
+/// A number of bytes; no limit of version 2 is `max`.
+fn bytes(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
-    fn captured_text() {
-        let check =
-            |used, limit, expected: Option<f64>| assert_eq!(of_limit(used, limit), expected);
-        check("500\n", "1000\n", Some(0.5));
-        check("500\n", "max\n", None);
-        check("500\n", "9223372036854771712\n", None);
+    fn a_limit_may_be_above_and_may_change() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join("a/b");
+        fs::create_dir_all(&own).unwrap();
+        let write = |file: &str, text: &str| fs::write(root.path().join(file), text).unwrap();
+        write("a/memory.limit_in_bytes", "9223372036854771712\n");
+        write("a/memory.usage_in_bytes", "500\n");
+        write("a/b/memory.max", "max\n");
+        write("a/b/memory.current", "500\n");
+        let limits = MemoryLimit::of(&own);
+        let shares = || -> Vec<Option<f64>> { limits.iter().map(MemoryLimit::share).collect() };
+        assert_eq!(shares(), [None, None]);
+        write("a/memory.limit_in_bytes", "1000\n");
+        assert_eq!(shares(), [None, Some(0.5)]);
+        write("a/b/memory.max", "2000\n");
+        assert_eq!(shares(), [Some(0.25), Some(0.5)]);
+        write("a/b/memory.max", "0\n");
+        assert_eq!(shares(), [None, Some(0.5)]);
     }
 }

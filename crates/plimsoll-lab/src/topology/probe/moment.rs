@@ -3,9 +3,9 @@
 use super::namespace::{self, Reading};
 use super::processors::Processors;
 use super::steal::MachineTimes;
+use crate::kernel_file;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs;
 use tokio::time::Instant;
 
 /// The machine at one moment.
@@ -23,7 +23,7 @@ impl Moment {
     /// The machine now.
     #[must_use]
     pub fn read(now: Instant) -> Self {
-        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let stat = kernel_file::read("/proc/stat").unwrap_or_default();
         Self {
             now,
             processors: Processors::parse(&stat),

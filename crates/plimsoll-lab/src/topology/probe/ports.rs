@@ -4,18 +4,18 @@
 //! Listeners and accepted connections are among those counted, so the share is an upper bound; where both ends are on this host each
 //! connection counts twice. The setting is that of the namespace in which the lab is.
 
-use std::fs;
+use crate::kernel_file;
 
 const RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// How many ports there are; `None`: the kernel does not say.
 pub(super) fn there_are() -> Option<u64> {
-    parse_range(&fs::read_to_string(RANGE).ok()?)
+    parse_range(&kernel_file::read(RANGE).ok()?)
 }
 
 /// Connections that hold a port in the namespace of `pid`, lately closed ones included.
 pub(super) fn taken(pid: u32) -> Option<u64> {
-    parse_taken(&fs::read_to_string(format!("/proc/{pid}/net/sockstat")).ok()?)
+    parse_taken(&kernel_file::read(format!("/proc/{pid}/net/sockstat")).ok()?)
 }
 
 fn parse_range(text: &str) -> Option<u64> {

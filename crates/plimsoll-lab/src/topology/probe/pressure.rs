@@ -1,7 +1,7 @@
 //! Pressure stall information: for how long something waited for a processor, memory or a disk, of the machine from `/proc/pressure/`,
 //! of a control group from its `*.pressure` (Documentation/accounting/psi.rst).
 
-use std::fs;
+use crate::kernel_file;
 use std::path::{Path, PathBuf};
 
 /// Microseconds for which at least one task waited; what the kernel does not say is absent.
@@ -32,7 +32,7 @@ impl Waited {
     }
 
     fn read(file: impl Fn(&str) -> PathBuf) -> Self {
-        let total = |what| parse(&fs::read_to_string(file(what)).ok()?);
+        let total = |what| parse(&kernel_file::read(file(what)).ok()?);
         Self {
             cpu: total("cpu"),
             memory: total("memory"),

@@ -1,7 +1,7 @@
 //! Resources of a whole process, threads that ended included, from `/proc/<pid>/stat`: CPU time in whole ticks, and page faults for
 //! which a disk was read.
 
-use std::fs;
+use crate::kernel_file;
 use std::time::Duration;
 
 /// Ages come from whole ticks, and a look takes a moment.
@@ -30,7 +30,7 @@ impl ProcessTotals {
 
 /// The totals now; `None` when the process is gone.
 pub(super) fn read(pid: u32) -> Option<ProcessTotals> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = kernel_file::read(format!("/proc/{pid}/stat")).ok()?;
     parse(&text, rustix::param::clock_ticks_per_second())
 }
 

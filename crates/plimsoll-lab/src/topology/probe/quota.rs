@@ -1,37 +1,62 @@
 //! The CPU quota of a control group in cores, from `cpu.max` (version 2) or `cpu.cfs_quota_us` and `cpu.cfs_period_us` (version 1).
 
-use std::fs;
-use std::path::Path;
+use crate::kernel_file;
+use std::path::{Path, PathBuf};
 
-/// The group's own quota; `None` when it has none, or is gone.
-pub(super) fn cores(group: &Path) -> Option<f64> {
-    let text = |file: &str| fs::read_to_string(group.join(file)).ok();
-    if let Some(max) = text("cpu.max") {
-        return parse(&max);
-    }
-    parse(&format!(
-        "{} {}",
-        text("cpu.cfs_quota_us")?.trim(),
-        text("cpu.cfs_period_us")?
-    ))
+/// A group that can have a quota, which may change.
+#[derive(Debug, Clone)]
+pub(super) struct Quota {
+    /// Quota and period, in one file or in two.
+    files: Vec<PathBuf>,
 }
 
-/// `quota period`, both in microseconds; no quota is `max` or −1.
+impl Quota {
+    /// That of a group itself, if it can have one.
+    pub(super) fn of(group: &Path) -> Option<Self> {
+        let both: [&[&str]; 2] = [&["cpu.max"], &["cpu.cfs_quota_us", "cpu.cfs_period_us"]];
+        let mut all = both.into_iter().map(|names| Self {
+            files: names.iter().map(|name| group.join(name)).collect(),
+        });
+        all.find(|quota| quota.files.iter().all(|file| file.exists()))
+    }
+
+    /// In cores; `None` when there is none at the moment.
+    pub(super) fn cores(&self) -> Option<f64> {
+        let texts = self.files.iter().map(kernel_file::read);
+        let texts: Vec<String> = texts.collect::<Result<_, _>>().ok()?;
+        parse(&texts.join(" "))
+    }
+}
+
+/// Quota and period, both in microseconds; no quota is `max` or −1.
 fn parse(text: &str) -> Option<f64> {
-    let (quota, period) = text.trim().split_once(' ')?;
-    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
+    let mut numbers = text.split_ascii_whitespace();
+    let quota: f64 = numbers.next()?.parse().ok()?;
+    let period: f64 = numbers.next()?.parse().ok()?;
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
-    fn captured_text() {
-        let check = |text, expected: Option<f64>| assert_eq!(parse(text), expected, "{text}");
-        check("25000 100000\n", Some(0.25));
-        check("max 100000\n", None);
-        check("-1 100000\n", None);
+    fn a_quota_is_in_one_file_or_in_two() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
+        let check = |expected: Option<f64>| {
+            assert_eq!(Quota::of(group.path()).unwrap().cores(), expected);
+        };
+        assert!(Quota::of(group.path()).is_none());
+        write("cpu.cfs_quota_us", "-1\n");
+        write("cpu.cfs_period_us", "100000\n");
+        check(None);
+        write("cpu.cfs_quota_us", "25000\n");
+        check(Some(0.25));
+        write("cpu.max", "50000 100000\n");
+        check(Some(0.5));
+        write("cpu.max", "max 100000\n");
+        check(None);
     }
 }

@@ -1,7 +1,7 @@
 //! TCP segments sent and sent again, from `/proc/<pid>/net/snmp`. They are those of the network namespace in which the process is,
 //! of whichever process in it: on a shared one, the target's own are among them.
 
-use std::fs;
+use crate::kernel_file;
 
 /// Totals of a network namespace since it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct Segments {
 impl Segments {
     /// The totals now; `None` when the process is gone.
     pub(super) fn read(pid: u32) -> Option<Self> {
-        parse(&fs::read_to_string(format!("/proc/{pid}/net/snmp")).ok()?)
+        parse(&kernel_file::read(format!("/proc/{pid}/net/snmp")).ok()?)
     }
 
     /// Segments sent again since `before`, and segments sent in all.

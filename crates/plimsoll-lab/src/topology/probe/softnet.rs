@@ -1,6 +1,6 @@
 //! Packets that the network's interrupts could not carry, from `/proc/net/softnet_stat`: one line of hexadecimal numbers per processor.
 
-use std::fs;
+use crate::kernel_file;
 
 /// Totals over all processors since boot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Softnet {
 impl Softnet {
     /// The totals now; `None` when the kernel does not say.
     pub(super) fn read() -> Option<Self> {
-        Some(parse(&fs::read_to_string("/proc/net/softnet_stat").ok()?))
+        Some(parse(&kernel_file::read("/proc/net/softnet_stat").ok()?))
     }
 
     /// Counts added after `before`.

@@ -1,6 +1,6 @@
 //! Processor time of the machine that the hypervisor gave to others, from `/proc/stat`.
 
-use std::fs;
+use crate::kernel_file;
 
 /// Totals over all processors since boot, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) struct MachineTimes {
 impl MachineTimes {
     /// The totals now; `None` when the kernel does not say.
     pub(crate) fn read() -> Option<Self> {
-        parse(&fs::read_to_string("/proc/stat").ok()?)
+        parse(&kernel_file::read("/proc/stat").ok()?)
     }
 
     /// The totals in a text of `/proc/stat`.

@@ -3,11 +3,13 @@
 //!
 //! A component's place is that of its first process. Counters of a network namespace are those of everybody in it.
 
+use super::memory_limit::MemoryLimit;
 use super::moment::Moment;
 use super::namespace::Reading;
 use super::pressure::{Shares, Waited};
 use super::processors::{Allowed, Processors};
-use super::{conntrack, descriptors, memory_limit, ports, quota, throttling};
+use super::quota::Quota;
+use super::{conntrack, descriptors, ports, throttling};
 use crate::topology::cgroup::Groups;
 use plimsoll_report::record::Strain;
 use std::io::ErrorKind;
@@ -18,9 +20,10 @@ use std::path::PathBuf;
 pub(super) struct ProcessPlaces {
     first: u32,
     allowed: Option<Allowed>,
-    /// `cpu.stat` of its group and of those above it; their quotas stand beside, and may change while it runs.
+    /// `cpu.stat` of its group and of those above it, whose quotas stand beside.
     throttling: Vec<PathBuf>,
-    memory: Option<PathBuf>,
+    quotas: Vec<Quota>,
+    memory: Vec<MemoryLimit>,
     /// Its group of version 2, unless the lab is in it too: what that waits for is not the component's.
     own_group: Option<PathBuf>,
     ports: Option<u64>,
@@ -47,12 +50,16 @@ impl ProcessPlaces {
         let first = pids.first().copied().unwrap_or_default();
         let groups = Groups::of(first);
         let labs_own = Groups::of(std::process::id()).unified;
-        let cpu = groups.cpu.as_deref();
+        let throttling = groups.cpu.as_deref().map(throttling::groups);
+        let throttling = throttling.unwrap_or_default();
+        let limited = throttling.iter().filter_map(|file| file.parent());
+        let memory = groups.memory.as_deref().map(MemoryLimit::of);
         Self {
             first,
             allowed: Allowed::of(pids),
-            throttling: cpu.map(throttling::groups).unwrap_or_default(),
-            memory: groups.memory,
+            quotas: limited.filter_map(Quota::of).collect(),
+            throttling,
+            memory: memory.unwrap_or_default(),
             own_group: groups.unified.filter(|own| Some(own) != labs_own.as_ref()),
             ports: ports::there_are(),
             denied: is_denied(first),
@@ -70,8 +77,8 @@ impl ProcessPlaces {
 
     /// The tightest quota at the moment.
     fn quota_cores(&self) -> Option<f64> {
-        let groups = self.throttling.iter().filter_map(|file| file.parent());
-        groups.filter_map(quota::cores).reduce(f64::min)
+        let quotas = self.quotas.iter().filter_map(Quota::cores);
+        quotas.reduce(f64::min)
     }
 
     /// Adds levels, and what `of_processes` says, to what was counted.
@@ -87,6 +94,7 @@ impl ProcessPlaces {
         let allowed = self.allowed.as_ref().map(Allowed::count);
         let quota_cores = self.quota_cores();
         let limits = [allowed, quota_cores].into_iter().flatten();
+        let memory = self.memory.iter().filter_map(MemoryLimit::share);
         let taken = namespace.taken.zip(self.ports);
         Strain {
             cpu_limit_cores: limits.reduce(f64::min),
@@ -94,7 +102,7 @@ impl ProcessPlaces {
             busiest_process_cores: of_processes.busiest_process_cores,
             busiest_thread_ready: of_processes.busiest_thread_ready,
             major_faults: of_processes.major_faults,
-            memory_share: self.memory.as_deref().and_then(memory_limit::share),
+            memory_share: memory.reduce(f64::max),
             fds_share: pids
                 .iter()
                 .filter_map(|&pid| descriptors::share(pid))
@@ -182,12 +190,14 @@ mod tests {
         std::fs::create_dir(&own).unwrap();
         for group in [above.path(), &own] {
             std::fs::write(group.join("cpu.stat"), "nr_periods 0\nnr_throttled 0\n").unwrap();
+            std::fs::write(group.join("cpu.max"), "max 100000\n").unwrap();
         }
         let place = ProcessPlaces {
             first: std::process::id(),
             allowed: None,
             throttling: throttling::groups(&own),
-            memory: None,
+            quotas: own.ancestors().filter_map(Quota::of).collect(),
+            memory: Vec::new(),
             own_group: None,
             ports: None,
             denied: false,

@@ -4,6 +4,7 @@
 //! waiting is zero.
 
 use super::process::{self, ProcessTotals};
+use crate::kernel_file;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
@@ -69,7 +70,7 @@ pub(super) fn read_except(pid: u32, except: &str) -> Vec<(ThreadId, ThreadTimes)
 /// Whether a thread has this name. The kernel keeps 15 bytes of one.
 fn is_named(pid: u32, tid: u32, name: &str) -> bool {
     let file = format!("/proc/{pid}/task/{tid}/comm");
-    fs::read_to_string(file).is_ok_and(|comm| comm.trim_end() == name)
+    kernel_file::read(file).is_ok_and(|comm| comm.trim_end() == name)
 }
 
 /// The threads of a process that could be read.
@@ -104,7 +105,7 @@ fn totals(thread: ThreadId) -> Option<ProcessTotals> {
 }
 
 fn read_file((pid, tid): ThreadId, file: &str) -> Option<String> {
-    fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok()
+    kernel_file::read(format!("/proc/{pid}/task/{tid}/{file}")).ok()
 }
 
 /// `running waiting slices`, the first two in nanoseconds (Documentation/scheduler/sched-stats.rst).

@@ -1,6 +1,6 @@
 //! How long and how often CPU quotas held a process back, from `cpu.stat` of its control group and of those above it.
 
-use std::fs;
+use crate::kernel_file;
 use std::path::{Path, PathBuf};
 
 /// The groups whose quotas bind a process, its own first.
@@ -11,12 +11,12 @@ pub(super) fn groups(own: &Path) -> Vec<PathBuf> {
 
 /// Seconds since the group exists for which its processes were held back, added up over processors; `None` when it is gone.
 pub(super) fn seconds(file: &Path) -> Option<f64> {
-    parse(&fs::read_to_string(file).ok()?)
+    parse(&kernel_file::read(file).ok()?)
 }
 
 /// Periods of the group's quota since it exists, and those of them in which it was used up; `None` when the group is gone.
 pub(super) fn periods(file: &Path) -> Option<(u64, u64)> {
-    parse_periods(&fs::read_to_string(file).ok()?)
+    parse_periods(&kernel_file::read(file).ok()?)
 }
 
 fn parse_periods(stat: &str) -> Option<(u64, u64)> {
