@@ -408,7 +408,7 @@ impl RunningLoad {
         let (cost, now) = (Cost::start(), Instant::now());
         let moment = Moment::read(now);
         let mut samples = topology.sample(&moment);
-        let generator = self.processes.look(self.generator.shim_pid());
+        let generator = self.processes.look(self.generator.shim_pid(), moment.forks);
         let own = self.sampler.sample(&moment, &generator, &[]);
         samples.extend(own.map(|sample| (GENERATOR.to_owned(), sample)));
         let host = self.host.sample(&moment, self.probing);

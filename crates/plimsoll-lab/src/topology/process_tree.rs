@@ -76,17 +76,31 @@ impl ProcessTree {
 #[derive(Debug, Default)]
 pub struct Descendants {
     known: Vec<Process>,
+    /// How many processes and threads this host had ever made when they were last looked for.
+    forks: Option<u64>,
+    /// Whether that look found what the one before had found, and nobody had been made in between.
+    is_settled: bool,
 }
 
 impl Descendants {
     /// The processes below `root` that have not ended, without `root` itself, each once. While a child ends, the kernel may leave its siblings
     /// out (proc_pid_task(5)): one that was here at the last look and still is below `root` counts, with those below it; a new one may be
     /// missed for as long as others end.
-    pub fn look(&mut self, root: u32) -> Vec<u32> {
-        if kernel_lists_children() {
-            self.take(root, children(root));
-        } else {
-            self.keep(ProcessTree::read().descendants(root));
+    ///
+    /// `forks`: how many processes and threads this host has ever made, as it was known before. Where that stays, nobody is new: once two
+    /// looks have found the same, those that are known are looked at alone.
+    pub fn look(&mut self, root: u32, forks: Option<u64>) -> Vec<u32> {
+        let is_nobody_new = forks.is_some() && forks == self.forks;
+        let are_there = |known: &[Process]| known.iter().all(Process::is_as_it_was);
+        if !(is_nobody_new && self.is_settled && are_there(&self.known)) {
+            let before = self.known.clone();
+            if kernel_lists_children() {
+                self.take(root, children(root));
+            } else {
+                self.keep(ProcessTree::read().descendants(root));
+            }
+            self.is_settled = is_nobody_new && self.known == before;
+            self.forks = forks;
         }
         self.known.iter().map(|process| process.pid).collect()
     }
@@ -112,6 +126,11 @@ impl Descendants {
 }
 
 impl Process {
+    /// Whether it is there, below the parent that it had.
+    fn is_as_it_was(&self) -> bool {
+        read(self.pid).as_ref() == Some(self)
+    }
+
     /// Whether it has not ended and descends from `root`.
     fn is_still_below(&self, root: u32) -> bool {
         let is_below = || {
@@ -246,7 +265,7 @@ mod tests {
         };
         let all = pids(&ProcessTree::read().descendants(own));
         let mut descendants = Descendants::default();
-        let found = (0..1000).any(|_| has_both(&descendants.look(own)));
+        let found = (0..1000).any(|_| has_both(&descendants.look(own, None)));
         descendants
             .known
             .retain(|process| process.pid == child.id());
@@ -268,6 +287,41 @@ mod tests {
         assert_eq!(listed_twice, both);
         assert_eq!(below_child, both[1..]);
         assert!(descendants.known.is_empty(), "{:?}", descendants.known);
+    }
+
+    /// One that was left out stays away until somebody is made, or one of those that are known ends.
+    #[test]
+    fn where_nobody_is_new_nobody_is_looked_for() {
+        let own = std::process::id();
+        let sleep = || std::process::Command::new("sleep").arg("60").spawn();
+        let mut children = [sleep().unwrap(), sleep().unwrap()];
+        let ids = [children[0].id(), children[1].id()];
+        let mut descendants = Descendants::default();
+        // Children of other tests come and go meanwhile.
+        let mut look = |forks: u64, known_are: Option<&[u32]>| {
+            if let Some(ids) = known_are {
+                let known = &mut descendants.known;
+                known.retain(|process| ids.contains(&process.pid));
+                descendants.is_settled = true;
+            }
+            let found = descendants.look(own, Some(forks));
+            let is_settled = descendants.is_settled;
+            (ids.map(|id| found.contains(&id)), is_settled)
+        };
+        let settles = (0..1000).any(|_| look(1, None) == ([true, true], true));
+        let left_out = look(1, Some(&ids[..1])).0;
+        let is_made = (0..1000).any(|_| look(2, None).0 == [true, true]);
+        look(2, Some(&ids[..1]));
+        children[0].kill().unwrap();
+        let has_ended = (0..1000).any(|_| look(2, None).0 == [false, true]);
+        children[1].kill().unwrap();
+        for child in &mut children {
+            child.wait().unwrap();
+        }
+        assert!(settles);
+        assert_eq!(left_out, [true, false]);
+        assert!(is_made && has_ended);
+        assert_eq!(look(2, None).0, [false, false]);
     }
 
     #[test]

@@ -88,11 +88,14 @@ impl Watched {
         ports: &[u16],
     ) -> Option<ComponentSample> {
         match self {
-            Self::Below(below, sampler) => sampler.sample(moment, &below.look(shim?), ports),
+            Self::Below(below, sampler) => {
+                let pids = below.look(shim?, moment.forks);
+                sampler.sample(moment, &pids, ports)
+            },
             Self::Process(pid, below, sampler) => {
                 let own = process_tree::read(*pid).filter(|process| !process.ended);
                 let own = own.map(|process| process.pid);
-                let pids: Vec<u32> = own.into_iter().chain(below.look(*pid)).collect();
+                let pids: Vec<u32> = own.into_iter().chain(below.look(*pid, moment.forks)).collect();
                 sampler.sample(moment, &pids, ports)
             }
             Self::Cgroup(group, sampler) => {

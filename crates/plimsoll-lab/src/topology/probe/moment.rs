@@ -15,6 +15,8 @@ pub struct Moment {
     pub now: Instant,
     pub(super) processors: Processors,
     pub(super) times: Option<MachineTimes>,
+    /// How many processes and threads this host has ever made.
+    pub(crate) forks: Option<u64>,
     /// By namespace: read when the first component in it asks.
     namespaces: RefCell<HashMap<u64, Reading>>,
 }
@@ -28,6 +30,7 @@ impl Moment {
             now,
             processors: Processors::parse(&stat),
             times: MachineTimes::parse(&stat),
+            forks: forks(&stat),
             namespaces: RefCell::default(),
         }
     }
@@ -40,5 +43,27 @@ impl Moment {
         let mut known = self.namespaces.borrow_mut();
         let reading = known.entry(namespace);
         reading.or_insert_with(|| Reading::take(pid)).clone()
+    }
+}
+
+/// The line `processes` of proc_stat(5), which counts threads as well.
+fn forks(stat: &str) -> Option<u64> {
+    let mut lines = stat.lines();
+    let count = lines.find_map(|line| line.strip_prefix("processes "))?;
+    count.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_as_forks() {
+        let made = || Moment::read(Instant::now()).forks.unwrap();
+        let before = made();
+        std::thread::spawn(|| ()).join().unwrap();
+        assert!(made() > before);
+        assert_eq!(forks("cpu 1\nprocesses 77\n"), Some(77));
+        assert_eq!(forks("cpu 1\n"), None);
     }
 }
