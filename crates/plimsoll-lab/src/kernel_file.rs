@@ -7,15 +7,12 @@ use std::path::Path;
 /// Most of them are shorter.
 const USUALLY_BELOW: usize = 4096;
 
-/// Longer ones are cut off.
-const MOST: u64 = 64 << 20;
-
-/// The text of such a file, in four system calls. `fs::read_to_string` needs seven: it asks for size and place first, which say nothing here,
-/// and begins with 32 bytes.
+/// The text of such a file, as a rule in four system calls. `fs::read_to_string` needs seven: it asks for size and place first, which say
+/// nothing here, and begins with 32 bytes.
 pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
     let mut text = String::with_capacity(USUALLY_BELOW);
     // Of a `File` itself this would ask for the size, too.
-    File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    File::open(path)?.take(u64::MAX).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -1,8 +1,8 @@
 //! The clock that every time is read from: its source, and what a reading costs.
 
 use super::Fact;
+use crate::kernel_file;
 use rustix::time::{ClockId, clock_gettime};
-use std::fs;
 use tokio::time::Instant;
 
 const NAME: &str = "clock";
@@ -15,7 +15,7 @@ const READINGS: u32 = 1000;
 const CHEAP_NS: f64 = 100.0;
 
 pub(super) fn look() -> Fact {
-    let read = |file: &str| fs::read_to_string(format!("{SOURCES}/{file}")).unwrap_or_default();
+    let read = |file: &str| kernel_file::read(format!("{SOURCES}/{file}")).unwrap_or_default();
     let (source, offered) = (read("current_clocksource"), read("available_clocksource"));
     judge(source.trim(), &offered, cost())
 }

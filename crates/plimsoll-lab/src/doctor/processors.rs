@@ -3,7 +3,7 @@
 use super::Fact;
 use crate::kernel_file;
 use crate::topology::cgroup;
-use std::path::Path;
+use crate::topology::probe::Quota;
 
 const NAME: &str = "processors";
 
@@ -82,27 +82,8 @@ fn count(list: &str) -> Option<u32> {
 
 /// The tightest quota of this process's group and of those above it.
 fn quota() -> Option<f64> {
-    let own = cgroup::of(std::process::id())?;
-    own.ancestors().filter_map(quota_of).reduce(f64::min)
-}
-
-fn quota_of(group: &Path) -> Option<f64> {
-    let text = |file: &str| kernel_file::read(group.join(file)).ok();
-    text("cpu.max").as_deref().and_then(share).or_else(|| {
-        let both = format!(
-            "{} {}",
-            text("cpu.cfs_quota_us")?.trim(),
-            text("cpu.cfs_period_us")?
-        );
-        share(&both)
-    })
-}
-
-/// Quota and period in microseconds; `max` (version 2) and −1 (version 1) are none.
-fn share(quota_and_period: &str) -> Option<f64> {
-    let (quota, period) = quota_and_period.trim().split_once(' ')?;
-    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
-    (quota > 0.0 && period > 0.0).then_some(quota / period)
+    let quotas = Quota::of(&cgroup::of(std::process::id())?);
+    quotas.iter().filter_map(Quota::cores).reduce(f64::min)
 }
 
 #[cfg(test)]
@@ -148,9 +129,5 @@ mod tests {
         check("0-3,8\n", Some(5));
         check("0\n", Some(1));
         check("", None);
-        let check = |text: &str, expected| assert_eq!(share(text), expected, "{text}");
-        check("max 100000\n", None);
-        check("-1 100000\n", None);
-        check("25000 100000\n", Some(0.25));
     }
 }

@@ -40,6 +40,7 @@ pub use health::{HealthProbe, SampleSubject};
 pub use host::HostProbe;
 pub use moment::Moment;
 pub use postgresql::Postgresql;
+pub(crate) use quota::Quota;
 pub use redis::Redis;
 pub(crate) use steal::MachineTimes;
 

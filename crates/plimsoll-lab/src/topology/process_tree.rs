@@ -76,9 +76,9 @@ impl ProcessTree {
 #[derive(Debug, Default)]
 pub struct Descendants {
     known: Vec<Process>,
-    /// How many processes and threads this host had ever made when they were last looked for.
-    forks: Option<u64>,
-    /// Whether that look found what the one before had found, and nobody had been made in between.
+    /// The process below which they were last looked for, and how many processes and threads this host had ever made.
+    looked: Option<(u32, u64)>,
+    /// Whether that look found all that the one before had found, none of them ended, and nobody had been made in between.
     is_settled: bool,
 }
 
@@ -87,26 +87,26 @@ impl Descendants {
     /// out (proc_pid_task(5)): one that was here at the last look and still is below `root` counts, with those below it; a new one may be
     /// missed for as long as others end.
     ///
-    /// `forks`: how many processes and threads this host has ever made, as it was known before. Where that stays, nobody is new: once two
+    /// `forks`: how many processes and threads this host has ever made, read before this call. Where that stays, nobody is new: once two
     /// looks have found the same, those that are known are looked at alone.
     pub fn look(&mut self, root: u32, forks: Option<u64>) -> Vec<u32> {
-        let is_nobody_new = forks.is_some() && forks == self.forks;
-        let are_there = |known: &[Process]| known.iter().all(Process::is_as_it_was);
-        if !(is_nobody_new && self.is_settled && are_there(&self.known)) {
+        let looked = forks.map(|forks| (root, forks));
+        let is_nobody_new = looked.is_some() && looked == self.looked;
+        if !(is_nobody_new && self.is_settled && self.known.iter().all(Process::is_as_it_was)) {
             let before = self.known.clone();
-            if kernel_lists_children() {
-                self.take(root, children(root));
+            let all_live = if kernel_lists_children() {
+                self.take(root, children(root))
             } else {
-                self.keep(ProcessTree::read().descendants(root));
-            }
-            self.is_settled = is_nobody_new && self.known == before;
-            self.forks = forks;
+                self.keep(ProcessTree::read().descendants(root))
+            };
+            self.is_settled = is_nobody_new && all_live && self.known == before;
+            self.looked = looked;
         }
         self.known.iter().map(|process| process.pid).collect()
     }
 
-    /// Takes over the processes below `root`, of which the kernel `listed` some.
-    fn take(&mut self, root: u32, listed: Vec<u32>) {
+    /// Takes over the processes below `root`, of which the kernel `listed` some; whether none has ended.
+    fn take(&mut self, root: u32, listed: Vec<u32>) -> bool {
         let mut found = BTreeMap::new();
         add_below(listed, &mut found);
         for one in &self.known {
@@ -114,19 +114,22 @@ impl Descendants {
                 add_below(vec![one.pid], &mut found);
             }
         }
-        self.keep(found.into_values().collect());
+        self.keep(found.into_values().collect())
     }
 
-    fn keep(&mut self, mut found: Vec<Process>) {
+    /// Takes over those that have not ended; whether that is all.
+    fn keep(&mut self, mut found: Vec<Process>) -> bool {
+        let all = found.len();
         found.retain(|process| !process.ended);
         // The first is what the shim started.
         found.sort_by_key(|process| (process.started, process.pid));
         self.known = found;
+        self.known.len() == all
     }
 }
 
 impl Process {
-    /// Whether it is there, below the parent that it had.
+    /// Whether `/proc` still says the same of it.
     fn is_as_it_was(&self) -> bool {
         read(self.pid).as_ref() == Some(self)
     }
@@ -298,30 +301,29 @@ mod tests {
         let ids = [children[0].id(), children[1].id()];
         let mut descendants = Descendants::default();
         // Children of other tests come and go meanwhile.
-        let mut look = |forks: u64, known_are: Option<&[u32]>| {
-            if let Some(ids) = known_are {
-                let known = &mut descendants.known;
-                known.retain(|process| ids.contains(&process.pid));
-                descendants.is_settled = true;
+        let mut look = |forks: u64, only_first_is_known: Option<bool>| {
+            if let Some(is_settled) = only_first_is_known {
+                descendants.known.retain(|process| process.pid == ids[0]);
+                descendants.is_settled = is_settled;
             }
             let found = descendants.look(own, Some(forks));
             let is_settled = descendants.is_settled;
             (ids.map(|id| found.contains(&id)), is_settled)
         };
         let settles = (0..1000).any(|_| look(1, None) == ([true, true], true));
-        let left_out = look(1, Some(&ids[..1])).0;
+        let left_out = look(1, Some(true)).0;
         let is_made = (0..1000).any(|_| look(2, None).0 == [true, true]);
-        look(2, Some(&ids[..1]));
-        children[0].kill().unwrap();
-        let has_ended = (0..1000).any(|_| look(2, None).0 == [false, true]);
-        children[1].kill().unwrap();
+        let is_settled = [look(2, Some(false)).1, look(3, None).1];
+        look(3, Some(true));
         for child in &mut children {
+            child.kill().unwrap();
             child.wait().unwrap();
         }
-        assert!(settles);
+        assert!(settles && is_made);
+        // One more was found; somebody may be new.
+        assert_eq!(is_settled, [false, false]);
         assert_eq!(left_out, [true, false]);
-        assert!(is_made && has_ended);
-        assert_eq!(look(2, None).0, [false, false]);
+        assert_eq!(look(3, None).0, [false, false]);
     }
 
     #[test]

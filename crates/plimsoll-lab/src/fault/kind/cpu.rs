@@ -2,10 +2,10 @@
 
 use super::super::{Step, step};
 use super::Kind;
+use crate::kernel_file;
 use crate::topology::cgroup;
 use crate::topology::component::{Target, Topology};
 use plimsoll_experiment::CORES_APART;
-use std::fs;
 
 pub(super) struct Cpu {
     component: String,
@@ -80,7 +80,7 @@ impl Kind for Cpu {
 
 /// The limit of its group in processors; infinite without one.
 fn limit(target: &Target) -> Option<f64> {
-    let read = |name: &str| fs::read_to_string(target.group_file(name)?).ok();
+    let read = |name: &str| kernel_file::read(target.group_file(name)?).ok();
     let (quota, period) = match read("cpu.max") {
         Some(both) => {
             let (quota, period) = both.trim().split_once(' ')?;
@@ -98,7 +98,7 @@ fn limit(target: &Target) -> Option<f64> {
 
 /// In how many periods its group has had to wait.
 fn throttled(target: &Target) -> Option<u64> {
-    let text = fs::read_to_string(target.group_file("cpu.stat")?).ok()?;
+    let text = kernel_file::read(target.group_file("cpu.stat")?).ok()?;
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("nr_throttled "))?;

@@ -4,6 +4,7 @@
 use super::super::{Step, step};
 use super::Kind;
 use super::kill;
+use crate::kernel_file;
 use crate::topology::cgroup;
 use crate::topology::component::{Target, Topology};
 use plimsoll_base::units::format_bytes;
@@ -127,7 +128,7 @@ fn set(target: &Target, value: &str) -> Result<(), String> {
 
 fn number(target: &Target, names: [&str; 2]) -> Option<u64> {
     let file = names.iter().find_map(|name| target.group_file(name))?;
-    fs::read_to_string(file).ok()?.trim().parse().ok()
+    kernel_file::read(file).ok()?.trim().parse().ok()
 }
 
 fn limit(target: &Target) -> Option<u64> {

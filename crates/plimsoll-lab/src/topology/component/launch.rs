@@ -326,7 +326,7 @@ pub(super) fn faked(dir: &Path) -> Result<Vec<(String, String)>, LabError> {
         ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
         ("FAKETIME_NO_CACHE", "1".to_owned()),
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
-        // Or 0.9.10 ends every timed wait for a condition at once if that clock is left alone: runtimes that wait so spin.
+        // Up to 0.9.12 it otherwise ends timed waits for a condition by that clock at once, although it leaves the clock alone: runtimes spin.
         ("FAKETIME_FORCE_MONOTONIC_FIX", "0".to_owned()),
     ];
     Ok(variables

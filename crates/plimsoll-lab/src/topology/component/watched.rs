@@ -91,11 +91,14 @@ impl Watched {
             Self::Below(below, sampler) => {
                 let pids = below.look(shim?, moment.forks);
                 sampler.sample(moment, &pids, ports)
-            },
+            }
             Self::Process(pid, below, sampler) => {
                 let own = process_tree::read(*pid).filter(|process| !process.ended);
                 let own = own.map(|process| process.pid);
-                let pids: Vec<u32> = own.into_iter().chain(below.look(*pid, moment.forks)).collect();
+                let pids: Vec<u32> = own
+                    .into_iter()
+                    .chain(below.look(*pid, moment.forks))
+                    .collect();
                 sampler.sample(moment, &pids, ports)
             }
             Self::Cgroup(group, sampler) => {

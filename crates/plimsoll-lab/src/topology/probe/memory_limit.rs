@@ -21,7 +21,7 @@ pub(super) struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Those that bind a process: of its own group, and of those above it.
+    /// Those that bind a process: of its own group, and of those above it. A group that can have none now is not asked again.
     pub(super) fn of(own: &Path) -> Vec<Self> {
         let of = |group: &Path| {
             let mut all = FILES.iter().map(|(limit, used)| Self {

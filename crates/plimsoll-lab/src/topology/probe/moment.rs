@@ -46,11 +46,11 @@ impl Moment {
     }
 }
 
-/// The line `processes` of proc_stat(5), which counts threads as well.
+/// The line `processes` of proc_stat(5), which counts threads as well; `None` where it is not counted (gVisor always says 0).
 fn forks(stat: &str) -> Option<u64> {
     let mut lines = stat.lines();
     let count = lines.find_map(|line| line.strip_prefix("processes "))?;
-    count.parse().ok()
+    count.parse().ok().filter(|made| *made > 0)
 }
 
 #[cfg(test)]
@@ -64,6 +64,7 @@ mod tests {
         std::thread::spawn(|| ()).join().unwrap();
         assert!(made() > before);
         assert_eq!(forks("cpu 1\nprocesses 77\n"), Some(77));
+        assert_eq!(forks("cpu 1\nprocesses 0\n"), None);
         assert_eq!(forks("cpu 1\n"), None);
     }
 }

@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 
 /// A group that can have a quota, which may change.
 #[derive(Debug, Clone)]
-pub(super) struct Quota {
+pub(crate) struct Quota {
     /// Quota and period, in one file or in two.
     files: Vec<PathBuf>,
 }
 
 impl Quota {
-    /// That of a group itself, if it can have one.
-    pub(super) fn of(group: &Path) -> Option<Self> {
+    /// Those that bind a process: of its own group, and of those above it. A group that can have none now is not asked again.
+    pub(crate) fn of(own: &Path) -> Vec<Self> {
+        own.ancestors().filter_map(Self::of_group).collect()
+    }
+
+    fn of_group(group: &Path) -> Option<Self> {
         let both: [&[&str]; 2] = [&["cpu.max"], &["cpu.cfs_quota_us", "cpu.cfs_period_us"]];
         let mut all = both.into_iter().map(|names| Self {
             files: names.iter().map(|name| group.join(name)).collect(),
@@ -21,7 +25,7 @@ impl Quota {
     }
 
     /// In cores; `None` when there is none at the moment.
-    pub(super) fn cores(&self) -> Option<f64> {
+    pub(crate) fn cores(&self) -> Option<f64> {
         let texts = self.files.iter().map(kernel_file::read);
         let texts: Vec<String> = texts.collect::<Result<_, _>>().ok()?;
         parse(&texts.join(" "))
@@ -46,9 +50,9 @@ mod tests {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
         let check = |expected: Option<f64>| {
-            assert_eq!(Quota::of(group.path()).unwrap().cores(), expected);
+            assert_eq!(Quota::of(group.path())[0].cores(), expected);
         };
-        assert!(Quota::of(group.path()).is_none());
+        assert!(Quota::of_group(group.path()).is_none());
         write("cpu.cfs_quota_us", "-1\n");
         write("cpu.cfs_period_us", "100000\n");
         check(None);

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub(super) struct ProcessPlaces {
     first: u32,
     allowed: Option<Allowed>,
-    /// `cpu.stat` of its group and of those above it, whose quotas stand beside.
+    /// `cpu.stat` of its group and of those above it.
     throttling: Vec<PathBuf>,
     quotas: Vec<Quota>,
     memory: Vec<MemoryLimit>,
@@ -50,16 +50,13 @@ impl ProcessPlaces {
         let first = pids.first().copied().unwrap_or_default();
         let groups = Groups::of(first);
         let labs_own = Groups::of(std::process::id()).unified;
-        let throttling = groups.cpu.as_deref().map(throttling::groups);
-        let throttling = throttling.unwrap_or_default();
-        let limited = throttling.iter().filter_map(|file| file.parent());
-        let memory = groups.memory.as_deref().map(MemoryLimit::of);
+        let (cpu, memory) = (groups.cpu.as_deref(), groups.memory.as_deref());
         Self {
             first,
             allowed: Allowed::of(pids),
-            quotas: limited.filter_map(Quota::of).collect(),
-            throttling,
-            memory: memory.unwrap_or_default(),
+            throttling: cpu.map(throttling::groups).unwrap_or_default(),
+            quotas: cpu.map(Quota::of).unwrap_or_default(),
+            memory: memory.map(MemoryLimit::of).unwrap_or_default(),
             own_group: groups.unified.filter(|own| Some(own) != labs_own.as_ref()),
             ports: ports::there_are(),
             denied: is_denied(first),
@@ -196,7 +193,7 @@ mod tests {
             first: std::process::id(),
             allowed: None,
             throttling: throttling::groups(&own),
-            quotas: own.ancestors().filter_map(Quota::of).collect(),
+            quotas: Quota::of(&own),
             memory: Vec::new(),
             own_group: None,
             ports: None,
