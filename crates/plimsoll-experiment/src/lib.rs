@@ -53,7 +53,7 @@ pub use target::TargetRef;
 pub use template::{Field, Reference, Template, TemplateError, TemplatePart, Value};
 pub use topology::Link;
 pub use topology::{CLIENT, Network};
-pub use wire::schema::schema;
+pub use wire::schema::SCHEMA;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -252,11 +252,3 @@ fn every_injection_profile_has_a_form_that_is_taken() {
     }
     assert!(profiles >= 14, "{profiles}");
 }
-
-/// `UPDATE=1 cargo test -p plimsoll-experiment --test experiment` writes the schema anew.
-#[test]
-fn the_committed_schema_is_current() {
-    let schema = format!("{:#}\n", plimsoll_experiment::schema());
-    let file = "schema/experiment.schema.json";
-    plimsoll_testbed::committed::check(env!("CARGO_MANIFEST_DIR"), file, &schema);
-}

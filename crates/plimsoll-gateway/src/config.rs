@@ -16,7 +16,7 @@ pub(crate) use check::endpoint;
 pub(crate) use check::secrets::of_another as secrets_of;
 pub use limit::Limit;
 pub(crate) use recording::Recording;
-pub use schema::{schema, shard_map_schema};
+pub use schema::{SCHEMA, SHARD_MAP_SCHEMA};
 pub(crate) use wire::secrets::{ElsewhereBlock, SecretText};
 
 pub(crate) use plimsoll_secrets::Purpose;

@@ -50,7 +50,7 @@ mod tyk;
 mod upstream;
 
 pub use config::{
-    GatewayConfig, Limit, ReadFile, ReadVariable, Surroundings, schema, shard_map_schema,
+    GatewayConfig, Limit, ReadFile, ReadVariable, SCHEMA, SHARD_MAP_SCHEMA, Surroundings,
 };
 pub use error::GatewayError;
 pub use listening::handover::{Handover, Serving, Socket, Sockets};

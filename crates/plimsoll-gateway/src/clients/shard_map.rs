@@ -10,6 +10,7 @@ pub(crate) mod moves;
 mod wire;
 
 pub(crate) use check::read;
+#[cfg(test)]
 pub(crate) use wire::ShardMapFile;
 
 use crate::clients::identity::Identity;

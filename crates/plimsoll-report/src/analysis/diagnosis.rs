@@ -16,7 +16,7 @@ mod tests;
 pub mod text;
 mod wire;
 
-pub use schema::schema;
+pub use schema::SCHEMA;
 
 use plimsoll_base::units::format_number;
 use serde::Serialize;

@@ -29,12 +29,12 @@ enum Format {
 /// Prints it.
 pub fn run(args: Args) -> Result<Ending, Failure> {
     let text = match args.format {
-        Format::Experiment => format!("{:#}\n", plimsoll_experiment::schema()),
-        Format::Figures => format!("{:#}\n", plimsoll_report::diagnosis::schema()),
-        Format::Gateway => plimsoll_gateway::schema(),
-        Format::ShardMap => plimsoll_gateway::shard_map_schema(),
-        Format::Summary => format!("{:#}\n", plimsoll_report::schema::summary()),
+        Format::Experiment => plimsoll_experiment::SCHEMA,
+        Format::Figures => plimsoll_report::diagnosis::SCHEMA,
+        Format::Gateway => plimsoll_gateway::SCHEMA,
+        Format::ShardMap => plimsoll_gateway::SHARD_MAP_SCHEMA,
+        Format::Summary => plimsoll_report::schema::SUMMARY,
     };
-    out::document(&text)?;
+    out::document(text)?;
     Ok(Ending::Passed)
 }
