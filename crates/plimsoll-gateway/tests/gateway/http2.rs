@@ -304,6 +304,12 @@ fn a_gateway_that_stops_lets_streams_end() {
     gateway.join();
 }
 
+/// A route to [`beginning`], at a gateway that does not wait for it when it stops.
+pub fn to_beginning(end: mpsc::Receiver<()>) -> String {
+    let to = to(beginning(end).address);
+    format!("{to}timeouts: {{ drain: 300ms }}\n")
+}
+
 /// An upstream that begins every answer and ends none, but those to `/whole` when it is told to.
 pub fn beginning(end: mpsc::Receiver<()>) -> Upstream {
     let end = Arc::new(Mutex::new(end));
@@ -358,7 +364,7 @@ fn streams_that_a_drain_cuts_off_are_accounted_for() {
 fn who_speaks_it_goes_too_when_a_certificate_is_required() {
     let realm = Realm::new();
     let (_end, ends) = mpsc::channel();
-    let rest = format!("{}http2: {{}}\n", to(beginning(ends).address));
+    let rest = format!("{}http2: {{}}\n", to_beginning(ends));
     let gateway = Gateway::with_files(2, configuration(&rest), &realm.files);
     in_runtime(async {
         let mut client = Client::connect(&gateway).await;

@@ -1,6 +1,6 @@
 //! HTTP/2 over TLS at both sides: who gets it by ALPN, that a stream is judged by its connection's certificate, and clients that are not ours.
 
-use crate::http2::{Client, beginning, echo_over, get, in_runtime, post, whole};
+use crate::http2::{Client, beginning, echo_over, get, in_runtime, post, to_beginning, whole};
 use crate::secured::Realm;
 use crate::support::{Gateway, Upstream, configuration, to};
 use http::{HeaderMap, Request};
@@ -194,7 +194,7 @@ fn a_revoked_certificate_ends_connections_with_and_without_streams_within_a_seco
     let realm = Realm::new();
     let (good, bad) = (realm.issue("urn:good"), realm.issue("urn:bad"));
     let (_end, ends) = mpsc::channel();
-    let rest = format!("{}http2: {{}}\n", to(beginning(ends).address));
+    let rest = format!("{}http2: {{}}\n", to_beginning(ends));
     let gateway = realm.gateway(REQUIRED, &rest);
     in_runtime(async {
         let mut idle = connect(&realm, Some(&bad), &gateway).await;

@@ -1,7 +1,7 @@
 //! How many connections one client may have, and what it may do with streams: over a limit the answer is at once, and others are served.
 
 use crate::floods;
-use crate::http2::{Client as Streams, beginning, get, in_runtime, post, whole};
+use crate::http2::{Client as Streams, get, in_runtime, post, to_beginning, whole};
 use crate::http2_secured::connect;
 use crate::secured::Realm;
 use crate::support::{Client, Gateway, PATIENCE, Upstream, configuration, to};
@@ -134,7 +134,7 @@ fn connections_of_one_identity_are_limited_whatever_certificate_shows_it() {
 #[test]
 fn streams_beyond_the_limit_are_refused_one_by_one() {
     let (_end, ends) = mpsc::channel();
-    let rest = format!("{}http2: {{ streams: 2 }}\n", to(beginning(ends).address));
+    let rest = format!("{}http2: {{ streams: 2 }}\n", to_beginning(ends));
     let gateway = Gateway::start(&rest);
     let mut stream = TcpStream::connect(gateway.address("main")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -164,7 +164,7 @@ fn streams_beyond_the_limit_are_refused_one_by_one() {
 #[test]
 fn who_only_begins_streams_and_cuts_them_off_is_told_to_calm_down() {
     let (_end, ends) = mpsc::channel();
-    let rest = format!("{}http2: {{ resets: 10 }}\n", to(beginning(ends).address));
+    let rest = format!("{}http2: {{ resets: 10 }}\n", to_beginning(ends));
     let gateway = Gateway::start(&rest);
     in_runtime(async {
         let mut client = Streams::connect(&gateway).await;
@@ -222,7 +222,7 @@ fn exchanges_that_end_because_they_are_cut_off_earn_nothing() {
 #[test]
 fn who_lets_as_many_end_may_cut_streams_off() {
     let (end, ends) = mpsc::channel();
-    let rest = format!("{}http2: {{ resets: 3 }}\n", to(beginning(ends).address));
+    let rest = format!("{}http2: {{ resets: 3 }}\n", to_beginning(ends));
     let gateway = Gateway::start(&rest);
     in_runtime(async {
         let mut client = Streams::connect(&gateway).await;

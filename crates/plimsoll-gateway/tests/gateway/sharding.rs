@@ -387,7 +387,7 @@ fn whoever_is_new_in_the_map_waits_for_nobody() {
     drop(files);
     let at = upstream.address;
     let rest = format!(
-        "upstreams:\n  us: {{ endpoints: [\"http://{at}\"] }}\n  eu: {{ endpoints: [\"http://{at}\"] }}\n  ap: {{ endpoints: [\"http://{at}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml }}\n",
+        "upstreams:\n  us: {{ endpoints: [\"http://{at}\"] }}\n  eu: {{ endpoints: [\"http://{at}\"] }}\n  ap: {{ endpoints: [\"http://{at}\"] }}\nroutes: [{{ path: /, sharded: true }}]\nshard_map: {{ file: shards.yaml }}\ntimeouts: {{ drain: 300ms }}\n",
     );
     let gateway = realm.gateway(REQUIRED, &rest);
     let address = gateway.address("main");
