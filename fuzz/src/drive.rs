@@ -67,6 +67,7 @@ pub struct Cuts {
 }
 
 impl Cuts {
+    /// The sizes that `seed` stands for.
     pub fn from_seed(seed: u8) -> Self {
         Self {
             state: u32::from(seed),

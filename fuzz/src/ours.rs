@@ -11,8 +11,11 @@ use plimsoll_http::{
 
 /// A head, in the terms of a story.
 pub trait Told: Head {
+    /// The start line, taken apart.
     fn start(&self) -> Start;
+    /// The header fields.
     fn fields(&self) -> &plimsoll_http::Fields;
+    /// Whether the connection stays open afterwards.
     fn keep_alive(&self) -> bool;
 }
 

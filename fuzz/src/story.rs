@@ -20,9 +20,11 @@ pub struct Story {
 pub struct Message {
     /// The start line.
     pub start: Start,
+    /// The header fields.
     pub fields: FieldMap,
     /// The body, decoded, as far as it was read.
     pub body: Vec<u8>,
+    /// The fields behind a chunked body.
     pub trailers: FieldMap,
     /// Whether the message's end was reached.
     pub complete: bool,
@@ -37,10 +39,13 @@ pub struct Start {
     pub method: String,
     /// Of an absolute target or of CONNECT; empty otherwise.
     pub authority: String,
+    /// The path of a request's target.
     pub path: String,
+    /// The query of a request's target, without its question mark.
     pub query: Option<String>,
     /// Of a response.
     pub status: u16,
+    /// The reason phrase of a response.
     pub reason: Vec<u8>,
 }
 
