@@ -58,6 +58,7 @@ const EDGES: &[(&str, &[&str])] = &[
 const BESIDE: &[(&str, &[&str])] = &[
     ("bench", &["report", "testbed"]),
     ("calibration", &["base", "report", "testbed"]),
+    ("fuzz", &["gateway", "http", "mock"]),
     ("testbed", &[]),
 ];
 

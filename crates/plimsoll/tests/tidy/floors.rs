@@ -117,7 +117,7 @@ fn roots(files: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)>
 #[test]
 fn modules_of_a_level_need_each_other_one_way() {
     let mut offenders = Vec::new();
-    for directory in ["crates", "bench", "calibration", "testbed"] {
+    for directory in ["crates", "bench", "calibration", "fuzz", "testbed"] {
         let files = files(directory, &[".rs"]);
         for (name, root) in roots(&files) {
             let modules = Modules::read(&files, root);
