@@ -41,15 +41,6 @@ pub fn run(
     on_ready: impl FnOnce(Listening) + Send,
     stop: watch::Receiver<bool>,
 ) -> Result<(), FaultError> {
-    // Compiled here once, and not by whoever calls it.
-    run_boxed(config, Box::new(on_ready), stop)
-}
-
-fn run_boxed(
-    config: FaultConfig,
-    on_ready: Box<dyn FnOnce(Listening) + Send + '_>,
-    stop: watch::Receiver<bool>,
-) -> Result<(), FaultError> {
     if config.shards == 0 {
         let message = "a fault proxy needs at least one shard";
         return Err(FaultError::Config(message.to_owned()));

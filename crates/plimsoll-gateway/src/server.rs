@@ -34,9 +34,6 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-/// The names of listeners and where they are.
-type Listening = Vec<(String, SocketAddr)>;
-
 /// Serves `config` on `shards` threads until it is told to stop, then drains. Blocks.
 ///
 /// `on_ready` is called once, with the name and address of every listener, when connections are accepted; the admin
@@ -47,29 +44,14 @@ type Listening = Vec<(String, SocketAddr)>;
 pub fn run(
     config: &GatewayConfig,
     shards: usize,
-    on_ready: impl FnOnce(Listening),
+    on_ready: impl FnOnce(Vec<(String, SocketAddr)>),
     controls: impl Into<Controls>,
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), GatewayError> {
-    // Compiled here once, and not by whoever calls it.
-    run_boxed(
-        config,
-        shards.max(1),
-        Box::new(on_ready),
-        controls.into(),
-        Arc::new(log),
-    )
-}
-
-fn run_boxed(
-    config: &GatewayConfig,
-    shards: usize,
-    on_ready: Box<dyn FnOnce(Listening) + '_>,
-    controls: Controls,
-    log: Log,
-) -> Result<(), GatewayError> {
+    let controls: Controls = controls.into();
     let (stop, reload, handover) = (controls.stop, controls.reload, controls.handover);
     let sockets = handover.sockets;
+    let (log, shards): (Log, usize) = (Arc::new(log), shards.max(1));
     // Before clients can come: they are not to wait for secrets.
     let refresher = start_keeper(config, &log)?;
     let listeners = bind(config, &sockets)?;

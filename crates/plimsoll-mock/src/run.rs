@@ -64,15 +64,6 @@ pub fn run(
     on_ready: impl FnOnce(Listening),
     stop: watch::Receiver<bool>,
 ) -> Result<Summary, MockError> {
-    // Compiled here once, and not by whoever calls it.
-    run_boxed(config, Box::new(on_ready), stop)
-}
-
-fn run_boxed(
-    config: MockConfig,
-    on_ready: Box<dyn FnOnce(Listening) + '_>,
-    stop: watch::Receiver<bool>,
-) -> Result<Summary, MockError> {
     if config.shards == 0 {
         return Err(MockError::Config(
             "a mock needs at least one shard".to_owned(),
