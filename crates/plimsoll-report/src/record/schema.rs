@@ -8,7 +8,7 @@ mod tests {
     use crate::record::Summary;
 
     #[test]
-    fn the_committed_schema_is_the_types_own() {
+    fn the_committed_schema_is_current() {
         let schema = format!("{:#}\n", schemars::schema_for!(Summary).to_value());
         let file = "schema/summary.schema.json";
         plimsoll_testbed::committed::check(env!("CARGO_MANIFEST_DIR"), file, &schema);
