@@ -60,6 +60,7 @@ pub struct GatewayConfig {
     pub(crate) admin: Option<AdminConfig>,
     pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) underscores: Underscores,
+    pub(crate) half_close: HalfClose,
     pub(crate) certificate_fields: Vec<CertificateField>,
     /// Properties that identify a client, the first that there is.
     pub(crate) identity_order: Arc<[Kind]>,
@@ -234,6 +235,15 @@ pub(crate) enum Underscores {
     Drop,
     #[default]
     Pass,
+}
+
+/// Treatment of a client of HTTP/1.1 that closes its sending side while its request is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HalfClose {
+    /// It is answered, as it may still read.
+    Answer,
+    /// It has left.
+    Abort,
 }
 
 /// Limits of a client on a connection of HTTP/2.

@@ -17,8 +17,10 @@ mod admission;
 mod batch;
 mod body;
 mod control;
+mod departure;
 mod detail;
 mod draft;
+mod failure;
 mod forward;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzz_harness;

@@ -12,9 +12,9 @@ mod upstreams;
 
 use super::Surroundings;
 use super::wire::upstreams::UpstreamBlock;
-use super::wire::{GatewayFile, LimitsBlock, UnderscoresWord};
+use super::wire::{GatewayFile, HalfCloseWord, LimitsBlock, UnderscoresWord};
 use super::{
-    AdminConfig, ConnectionLimits, DeferredPlaces, EndpointConfig, GatewayConfig, Http2,
+    AdminConfig, ConnectionLimits, DeferredPlaces, EndpointConfig, GatewayConfig, HalfClose, Http2,
     ListenerConfig, Nameless, Spoken, Timeouts, Timings, Underscores, UpstreamConfig,
 };
 use crate::answering::error_format::ErrorFormat;
@@ -114,6 +114,10 @@ pub(super) fn check(
         underscores: match wire.underscores {
             UnderscoresWord::Drop => Underscores::Drop,
             UnderscoresWord::Pass => Underscores::Pass,
+        },
+        half_close: match wire.client_half_close {
+            HalfCloseWord::Answer => HalfClose::Answer,
+            HalfCloseWord::Abort => HalfClose::Abort,
         },
         upstreams: upstreams(c, &wire.upstreams, connect, response_head),
         routes: routes::routes(c, &wire),

@@ -33,6 +33,11 @@ pub(super) struct GatewayFile {
     #[deserr(default)]
     #[schemars(default)]
     pub(super) underscores: UnderscoresWord,
+    /// Treatment of a client of HTTP/1.1 that closes its sending side while its request is under way. A client that leaves looks like that,
+    /// too, until something is sent to it.
+    #[deserr(default)]
+    #[schemars(default)]
+    pub(super) client_half_close: HalfCloseWord,
     /// Who clients are by their certificates, and what upstreams are told of them.
     #[deserr(default)]
     pub(super) identity: Option<IdentityBlock>,
@@ -76,6 +81,18 @@ pub(super) enum UnderscoresWord {
     Drop,
     /// They are, but for those that servers may take for fields which the gateway removes, sets or drops.
     Pass,
+}
+
+/// Treatment of a client that closes its sending side while its request is under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserr, JsonSchema)]
+#[deserr(rename_all = lowercase)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum HalfCloseWord {
+    /// It is answered, as it may still read.
+    #[default]
+    Answer,
+    /// It has left: its exchange ends at once, and the upstream is given up.
+    Abort,
 }
 
 /// An address that clients connect to.

@@ -5,7 +5,7 @@
 
 use super::body::{Unread, read_body};
 use super::progress::Progress;
-use super::{After, Ended, Ending, answer, may_discard_body};
+use super::{After, Ended, Ending, answer, departure, may_discard_body};
 use crate::answering::answer::Answer;
 use crate::answering::batch::{
     self, BODY_PATIENCE, Batch, MOST_ANSWERS, MOST_BATCHES, MOST_BODY, MOST_OF_ADDRESS, PATIENCE,
@@ -18,7 +18,7 @@ use crate::routing::service::{Route, Service};
 use crate::shard::client::Client;
 use crate::shard::{FurtherPlaces, Shard};
 use plimsoll_http::prefix;
-use plimsoll_http::{Limits, TcpClient, TcpServer};
+use plimsoll_http::{Limits, TcpClient};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -126,17 +126,10 @@ async fn perform(
         connections: shard.own_connections().clone(),
         places: shard.further_places(client, service),
     };
+    let half_close = client.half_close(service);
     tokio::select! {
         told = told(service, route, body, way) => Some(told),
-        () = leaves(&mut client.connection) => None,
-    }
-}
-
-/// Waits until a client leaves that waits for an answer. One that has sent more already is not seen to.
-async fn leaves(connection: &mut TcpServer) {
-    // As in Go's servers, one that closes its side has left.
-    if matches!(connection.requests.arrives().await, Ok(true)) {
-        std::future::pending::<()>().await;
+        () = departure::of(&mut client.connection.requests, half_close) => None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Forwards an admitted request: finds a connection, sends and relays at the same time, tries again where that is safe.
 
 use super::admission::Plan;
+use super::departure;
+use super::failure::Failure;
 use super::mirroring;
 use super::party::Party;
 use super::progress::{Progress, Upload};
@@ -8,76 +10,21 @@ use super::pump::{Coding, Flow, PumpError, pump};
 use super::relay::{RelayError, Relayed, Terms, relay};
 use super::tunnel::{self, Moved};
 use super::{After, Ended, ServedBy, answer, may_discard_body, overridden};
-use crate::answering::answer::Answer;
-use crate::answering::error_kind::ErrorKind;
 use crate::config::Timings;
 use crate::metrics::UpstreamMetrics;
 use crate::routing::outgoing::withheld::Withheld;
-use crate::shard::Shard;
 use crate::shard::client::Client;
 use crate::upstream::dial::DialError;
 use crate::upstream::{Slot, Wish};
-use plimsoll_base::counters::Counter;
-use plimsoll_base::reason::Reason;
 use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient, tls};
 use plimsoll_records::Ending;
 use plimsoll_records::Phase;
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// Why an exchange failed.
-#[derive(Debug)]
-enum Failure {
-    /// No endpoint may take another exchange.
-    Unavailable,
-    Connect(DialError),
-    /// The upstream ended TLS after the handshake, mostly because of the certificate that it was shown.
-    Objected(Reason),
-    Relay(RelayError),
-    /// The request's body did not arrive whole.
-    ClientBody(ReadError),
-    /// A deadline passed.
-    Elapsed,
-}
-
-impl Failure {
-    /// Whether the upstream closed the connection, or it broke.
-    fn is_close(&self) -> bool {
-        matches!(
-            self,
-            Self::Relay(RelayError::Upstream(ReadError::Closed | ReadError::Io(_)))
-        )
-    }
-
-    /// Ending of an exchange that is not answered for it.
-    fn ending(&self, progress: &Progress) -> Ending {
-        match self {
-            Self::ClientBody(_) | Self::Relay(RelayError::Client) => Ending::ClientGone,
-            Self::Elapsed if is_client_late(progress) => Ending::ClientSlow,
-            Self::Elapsed => Ending::UpstreamSlow,
-            Self::Relay(RelayError::Malformed | RelayError::Upstream(_))
-            | Self::Connect(_)
-            | Self::Objected(_)
-            | Self::Unavailable => Ending::UpstreamBroke,
-        }
-    }
-
-    /// Whether it speaks against the endpoint that was asked.
-    fn is_upstreams(&self, progress: &Progress) -> bool {
-        match self {
-            Self::Relay(RelayError::Malformed | RelayError::Upstream(_)) => true,
-            Self::Objected(_) => true,
-            Self::Elapsed => !is_client_late(progress),
-            Self::Unavailable | Self::Connect(_) | Self::ClientBody(_) => false,
-            Self::Relay(RelayError::Client) => false,
-        }
-    }
-}
 
 /// Forwards the request in `client`'s scratch and answers it, one way or another.
 pub(super) async fn forward(
@@ -102,7 +49,7 @@ pub(super) async fn forward(
             },
         },
         Err(failure) => {
-            count(shard, metrics, progress, &failure);
+            failure.count(shard, metrics, progress);
             fail(under, client, plan, progress, &failure).await
         }
     }
@@ -332,103 +279,64 @@ async fn attempt(
         patience: Cell::new(progress.patience()),
         progress,
     };
-    let upload = pin!(pump(
-        &mut client.connection.requests,
-        &mut connection.output,
-        &flow,
-    ));
+    let half_close = client.half_close(&generation.service);
+    let from_client = pin!(async {
+        let requests = &mut client.connection.requests;
+        let sent = pump(requests, &mut connection.output, &flow).await;
+        if let Err(failure) = uploaded(sent, head_limit, progress) {
+            return failure;
+        }
+        // Behind a body that the upstream does not want it cannot be seen whether the client leaves.
+        if matches!(progress.upload.get(), Upload::CutShort(_)) {
+            std::future::pending::<()>().await;
+        }
+        departure::of(requests, half_close).await;
+        Failure::Relay(RelayError::Client)
+    });
     let relay = pin!(relay(
         &mut connection.responses,
         &mut client.connection.output,
         terms,
         progress,
     ));
-    let exchange = both(upload, relay, head_limit, progress);
+    let exchange = both(from_client, relay);
     match client.watch.until(|| progress.deadline(), exchange).await {
         Ok(result) => result,
         Err(Elapsed) => Err(Failure::Elapsed),
     }
 }
 
-/// Runs both directions until the response is relayed. The end of the upload starts the clock for the response's head.
-async fn both(
-    mut upload: Pin<&mut impl Future<Output = Result<(), PumpError>>>,
-    mut relay: Pin<&mut impl Future<Output = Result<Relayed, RelayError>>>,
+/// Takes note of the end of the upload, which starts the clock for the response's head.
+fn uploaded(
+    sent: Result<(), PumpError>,
     head_limit: Duration,
     progress: &Progress,
+) -> Result<(), Failure> {
+    let now = Instant::now();
+    progress.upload.set(match sent {
+        Ok(()) => Upload::Complete(now),
+        Err(PumpError::Sink) => Upload::CutShort(now),
+        Err(PumpError::Source(error)) => return Err(Failure::ClientBody(error)),
+    });
+    progress.settle(now);
+    if progress.answered.get().is_none() {
+        progress.awaits_head(now, head_limit);
+    }
+    Ok(())
+}
+
+/// Runs both directions until the response is relayed, or the client's fails.
+async fn both(
+    mut from_client: Pin<&mut impl Future<Output = Failure>>,
+    mut relay: Pin<&mut impl Future<Output = Result<Relayed, RelayError>>>,
 ) -> Result<Relayed, Failure> {
     poll_fn(|cx| {
-        if progress.upload.get() == Upload::UnderWay
-            && let Poll::Ready(result) = upload.as_mut().poll(cx)
-        {
-            let now = Instant::now();
-            progress.upload.set(match result {
-                Ok(()) => Upload::Complete(now),
-                Err(PumpError::Sink) => Upload::CutShort(now),
-                Err(PumpError::Source(error)) => {
-                    return Poll::Ready(Err(Failure::ClientBody(error)));
-                }
-            });
-            progress.settle(now);
-            if progress.answered.get().is_none() {
-                progress.awaits_head(now, head_limit);
-            }
+        if let Poll::Ready(failure) = from_client.as_mut().poll(cx) {
+            return Poll::Ready(Err(failure));
         }
         relay.as_mut().poll(cx).map_err(Failure::Relay)
     })
     .await
-}
-
-fn count(shard: &Shard, metrics: &UpstreamMetrics, progress: &Progress, failure: &Failure) {
-    let counter = match failure {
-        Failure::Unavailable => &metrics.unavailable,
-        Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
-            &metrics.malformed
-        }
-        Failure::Relay(RelayError::Upstream(_)) => &metrics.closed,
-        Failure::Elapsed if is_client_late(progress) => {
-            shard.counters.add(Counter::TimedOut, 1);
-            match progress.answered.get() {
-                Some(_) => &shard.metrics.ended.unread,
-                None => &shard.metrics.ended.slow_body,
-            }
-        }
-        Failure::Elapsed => &metrics.timed_out,
-        // Counted when it happened, for each endpoint.
-        Failure::Connect(_) => return,
-        Failure::Objected(reason) => return metrics.tls_failed(*reason),
-        Failure::Relay(RelayError::Client) | Failure::ClientBody(_) => return,
-    };
-    counter.add(1);
-}
-
-/// Answer to a client when no connection could be made.
-fn unconnected(error: &ConnectError) -> Answer {
-    match error {
-        ConnectError::Exhausted(_) => Answer::new(503, "the gateway has no connection left"),
-        ConnectError::TimedOut => Answer::new(504, "connecting to the upstream timed out")
-            .because(ErrorKind::UpstreamTimeout),
-        ConnectError::Refused(error) => Answer::new(502, "the upstream refused the connection")
-            .because(ErrorKind::UpstreamFailed(Some(error.kind()))),
-    }
-}
-
-/// Why reading failed, as the system says.
-fn kind_of(error: &ReadError) -> Option<io::ErrorKind> {
-    match error {
-        ReadError::Io(error) => Some(error.kind()),
-        _ => None,
-    }
-}
-
-/// Whether a deadline that passed was waiting for the client: to take its answer or, before there is one, to send its body.
-fn is_client_late(progress: &Progress) -> bool {
-    let holding_up = match progress.answered.get() {
-        Some(_) => &progress.answer_waits_for,
-        None if progress.upload.get() == Upload::UnderWay => &progress.upload_waits_for,
-        None => return false,
-    };
-    holding_up.get() == Some(Party::Client)
 }
 
 /// Ends a failed exchange: with an answer while none has begun, else by breaking the connection.
@@ -440,41 +348,7 @@ async fn fail(
     failure: &Failure,
 ) -> Ended {
     let service = &generation.service;
-    let told = match failure {
-        _ if progress.answered.get().is_some() => None,
-        Failure::Unavailable => {
-            Some(Answer::new(503, "no endpoint is available").because(ErrorKind::NoEndpoint))
-        }
-        Failure::Connect(DialError::Connect(error)) => Some(unconnected(error)),
-        Failure::Connect(DialError::NoAddress) => Some(
-            Answer::new(502, "the upstream's name has no address")
-                .because(ErrorKind::UpstreamUnknown),
-        ),
-        Failure::Connect(DialError::Tls(reason)) | Failure::Objected(reason) => {
-            let why = format!("TLS to the upstream failed: {}", reason.words());
-            Some(Answer::new(502, why).because(ErrorKind::UpstreamFailed(None)))
-        }
-        Failure::Relay(RelayError::Malformed | RelayError::Upstream(ReadError::Protocol(_))) => {
-            Some(
-                Answer::new(502, "the upstream's response is malformed")
-                    .because(ErrorKind::UpstreamFailed(None)),
-            )
-        }
-        Failure::Relay(RelayError::Upstream(error)) => {
-            let told = Answer::new(502, "the upstream closed the connection");
-            Some(told.because(ErrorKind::UpstreamFailed(kind_of(error))))
-        }
-        Failure::Elapsed if is_client_late(progress) => {
-            Some(Answer::new(408, "the request's body took too long"))
-        }
-        Failure::Elapsed => {
-            Some(Answer::new(504, "the upstream took too long").because(ErrorKind::UpstreamTimeout))
-        }
-        Failure::ClientBody(ReadError::Protocol(error)) => {
-            Some(Answer::new(error.status(), error.to_string()))
-        }
-        Failure::ClientBody(_) | Failure::Relay(RelayError::Client) => None,
-    };
+    let told = failure.answer(progress);
     match told {
         Some(told) => {
             let unsent = matches!(failure, Failure::Unavailable | Failure::Connect(_));

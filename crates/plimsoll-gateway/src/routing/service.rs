@@ -10,8 +10,8 @@ use crate::answering::error_format::ErrorFormat;
 use crate::answering::overrides::Overrides;
 use crate::clients::identity::Kind;
 use crate::config::{
-    CertificateField, ConnectionLimits, GatewayConfig, Http2, ListenerConfig, ListenerTls,
-    RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
+    CertificateField, ConnectionLimits, GatewayConfig, HalfClose, Http2, ListenerConfig,
+    ListenerTls, RouteConfig, Serves, Sharding, Timeouts, Timings, Underscores,
 };
 use crate::keys::control::Control;
 use crate::messages::expiry::Expiry;
@@ -41,6 +41,7 @@ pub(crate) struct Service {
     trusted_proxies: Vec<Network>,
     /// Of clients' fields.
     pub(crate) underscores: Underscores,
+    pub(crate) half_close: HalfClose,
     pub(crate) entrances: Vec<Entrance>,
     /// Fields about clients' certificates for upstreams.
     pub(crate) certificate_fields: Vec<CertificateField>,
@@ -127,6 +128,7 @@ impl Service {
             routes: config.routes.iter().map(route).collect(),
             trusted_proxies: config.trusted_proxies.clone(),
             underscores: config.underscores,
+            half_close: config.half_close,
             entrances: (config.listeners.iter())
                 .map(|listener| Entrance::new(listener, before))
                 .collect(),

@@ -2,9 +2,11 @@
 //!
 //! How connections are served is [`crate::server::connection`]'s.
 
+use crate::config::HalfClose;
 use crate::listening::connection_limiter::client_prefix;
 use crate::reloading::generation::Generation;
 use crate::routing::outgoing::Outgoing;
+use crate::routing::service::Service;
 use crate::shard::client_context::ClientContext;
 use crate::shard::mirror::Lane;
 use plimsoll_http::tls::CertificateDer;
@@ -128,6 +130,15 @@ impl Client {
             shown: self.connection.peer_certificates().into(),
             context: self.context.clone(),
             lane: self.lane.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Treatment of it when nothing more comes from it. A stream of HTTP/2 is in memory, and ends there only when nobody reads from it
+    /// either.
+    pub(crate) fn half_close(&self, service: &Service) -> HalfClose {
+        match self.shown {
+            Some(_) => HalfClose::Abort,
+            None => service.half_close,
         }
     }
 

@@ -118,6 +118,8 @@ pub(super) fn compile(
         admin: None,
         trusted_proxies: Vec::new(),
         underscores: crate::config::Underscores::Pass,
+        // As Go's servers do, whose background read cancels the request's context.
+        half_close: crate::config::HalfClose::Abort,
         certificate_fields: Vec::new(),
         identity_order: Kind::ALL.into(),
         sharding: None,

@@ -9,6 +9,7 @@ mod bodies;
 mod certificates;
 mod configuration;
 mod counting;
+mod departures;
 mod drain;
 mod endings;
 mod failures;
