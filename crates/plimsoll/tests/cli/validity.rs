@@ -1,10 +1,9 @@
 //! Conditions that keep a run from being believed are provoked, and the right criterion named.
 
 use crate::processes::now;
-use crate::program::{Server, Workspace, signal};
+use crate::program::{Finished, Server, Workspace, signal};
 use std::fs;
-use std::io::Read as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// The criteria that do not hold in the recorded run, each once.
@@ -122,19 +121,12 @@ fn a_processor_shared_by_both_ends() {
 fn too_few_descriptors() {
     let workspace = Workspace::new();
     let mock = Server::start(&workspace, &["mock", "--port", "0"]);
-    let load = format!(
-        "ulimit -n 64; exec {} load http://{}/json/valid -r 500 -c 200 -z 1s --out run --no-ui",
-        env!("CARGO_BIN_EXE_plimsoll"),
-        mock.main()
-    );
-    let status = Command::new("sh")
-        .args(["-c", &load])
-        .current_dir(workspace.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.code().is_some());
+    let url = format!("http://{}/json/valid", mock.main());
+    let load = ["load", &url, "-r", "500", "-c", "200", "-z", "1s"];
+    let args = [&load[..], &["--out", "run", "--no-ui"]].concat();
+    let mut command = workspace.command_after("ulimit -n 64", &args);
+    let finished = Finished::of(command.output().unwrap());
+    assert!(finished.code.is_some(), "{finished:?}");
     let broken = broken(&workspace);
     assert!(broken.contains(&6), "{broken:?}");
 }
@@ -148,22 +140,14 @@ fn too_few_ports() {
         "version: 1\nname: ports\ncomponents:\n  upstream: { mock: {} }\nscenario:\n  - { get: /json/valid }\n\
          load: { rate: 500/s, connections: 100, duration: 1s }\n",
     );
-    let run = format!(
-        "ip link set lo up && echo 40000 40039 > /proc/sys/net/ipv4/ip_local_port_range && exec {} run ports.yaml --out run --no-ui",
-        env!("CARGO_BIN_EXE_plimsoll"),
+    let ports = "echo 40000 40039 > /proc/sys/net/ipv4/ip_local_port_range";
+    let args = ["run", "ports.yaml", "--out", "run", "--no-ui"];
+    let mut command = workspace.command_apart(ports, &args);
+    let finished = Finished::of(command.output().unwrap());
+    assert!(
+        workspace.path().join("run/summary.json").exists(),
+        "{finished:?}"
     );
-    let mut child = Command::new("unshare")
-        .args(["--net", "sh", "-c", &run])
-        .current_dir(workspace.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = String::new();
-    let mut stderr = child.stderr.take().unwrap();
-    stderr.read_to_string(&mut said).unwrap();
-    child.wait().unwrap();
-    assert!(workspace.path().join("run/summary.json").exists(), "{said}");
     let broken = broken(&workspace);
     assert!(broken.contains(&6), "{broken:?}");
 }
