@@ -5,6 +5,7 @@
 //!   \--> forward: endpoint, connection, then at the same time
 //!           upload   client body  --> upstream        (pump)
 //!           relay    upstream head and body --> client (relay, pump)
+//!           watch    has the client left?             (departure)
 //!        101: another protocol from here on          (upgrade, tunnel)
 //!        its data moves: a copy for the other shard   (mirror)
 //! ```
@@ -104,7 +105,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let under = ServedBy { shard, generation };
     let service = &*generation.service;
     let changes = match &admitted {
-        Ok(Admitted::Forward(plan)) => plan.shard.is_some() && plan.changes,
+        Ok(Admitted::Forward(plan)) => plan.changes_shard(),
         _ => false,
     };
     let _changing = changes.then(|| generation.begin_change());
@@ -257,14 +258,16 @@ fn note(
 }
 
 /// Counts an outcome with the breaker that let the exchange pass, whatever the client was told. That its client went away says nothing about
-/// the upstream.
+/// the upstream, unless the breaker is told otherwise.
 fn tell_breaker(service: &Service, plan: &Plan, ended: Ended, progress: &Progress) {
-    if let (Some(breaker), Some(passed)) = (&plan.effects.breaker, plan.passed)
-        && ended.status != 0
-    {
-        let now = service.nanos(Instant::now());
-        let status = progress.outcome.get().unwrap_or(ended.status);
-        breaker.record(passed, status >= 500, now);
+    let (Some(breaker), Some(passed)) = (&plan.effects.breaker, plan.passed) else {
+        return;
+    };
+    let now = service.nanos(Instant::now());
+    let status = progress.outcome.get().unwrap_or(ended.status);
+    match ended.status {
+        0 => breaker.unanswered(passed, now),
+        _ => breaker.record(passed, status >= 500, now),
     }
 }
 

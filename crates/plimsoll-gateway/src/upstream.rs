@@ -327,6 +327,15 @@ impl Slot<'_> {
         }
     }
 
+    /// The endpoint was not waited for any longer, before it began to answer.
+    pub(crate) fn given_up(&self) {
+        let balancer = &self.upstream.balancer;
+        if balancer.watches_latency() {
+            let now = Instant::now();
+            balancer.given_up(self.index, now.saturating_duration_since(self.chosen), now);
+        }
+    }
+
     /// Gives a connection back for reuse, if it is fit for it.
     pub(crate) fn give_back(&self, connection: Box<TcpClient>, now: Instant) {
         self.endpoint().idle.borrow_mut().put(connection, now);

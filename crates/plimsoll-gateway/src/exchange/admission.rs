@@ -47,6 +47,19 @@ pub(super) struct Plan {
     pub(super) mirror: Option<Box<Mirror>>,
 }
 
+impl Plan {
+    /// Whether it may change a client's data in a shard: a move of that data waits for its end.
+    pub(super) fn changes_shard(&self) -> bool {
+        self.shard.is_some() && self.changes
+    }
+
+    /// Whether it goes on to its end although its client has left: of what may have changed a client's data the end must be known, and a
+    /// copy is made only of what was answered.
+    pub(super) fn is_carried_through(&self) -> bool {
+        self.changes_shard() || self.mirror.is_some()
+    }
+}
+
 /// Treatment of a request that nothing refuses.
 #[derive(Debug)]
 pub(super) enum Admitted {

@@ -129,7 +129,7 @@ async fn perform(
     let half_close = client.half_close(service);
     tokio::select! {
         told = told(service, route, body, way) => Some(told),
-        () = departure::of(&mut client.connection.requests, half_close) => None,
+        () = departure::wait(&mut client.connection.requests, half_close) => None,
     }
 }
 

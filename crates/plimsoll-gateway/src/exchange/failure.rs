@@ -25,6 +25,8 @@ pub(super) enum Failure {
     Relay(RelayError),
     /// The request's body did not arrive whole.
     ClientBody(ReadError),
+    /// The client left while it waited.
+    ClientLeft,
     /// A deadline passed.
     Elapsed,
 }
@@ -41,7 +43,9 @@ impl Failure {
     /// Ending of an exchange that is not answered for it.
     pub(super) fn ending(&self, progress: &Progress) -> Ending {
         match self {
-            Self::ClientBody(_) | Self::Relay(RelayError::Client) => Ending::ClientGone,
+            Self::ClientBody(_) | Self::ClientLeft | Self::Relay(RelayError::Client) => {
+                Ending::ClientGone
+            }
             Self::Elapsed if is_client_late(progress) => Ending::ClientSlow,
             Self::Elapsed => Ending::UpstreamSlow,
             Self::Relay(RelayError::Malformed | RelayError::Upstream(_))
@@ -58,7 +62,7 @@ impl Failure {
             Self::Objected(_) => true,
             Self::Elapsed => !is_client_late(progress),
             Self::Unavailable | Self::Connect(_) | Self::ClientBody(_) => false,
-            Self::Relay(RelayError::Client) => false,
+            Self::ClientLeft | Self::Relay(RelayError::Client) => false,
         }
     }
 
@@ -81,7 +85,7 @@ impl Failure {
             // Counted when it happened, for each endpoint.
             Self::Connect(_) => return,
             Self::Objected(reason) => return metrics.tls_failed(*reason),
-            Self::Relay(RelayError::Client) | Self::ClientBody(_) => return,
+            Self::ClientBody(_) | Self::ClientLeft | Self::Relay(RelayError::Client) => return,
         };
         counter.add(1);
     }
@@ -121,7 +125,7 @@ impl Failure {
             Self::ClientBody(ReadError::Protocol(error)) => {
                 Some(Answer::new(error.status(), error.to_string()))
             }
-            Self::ClientBody(_) | Self::Relay(RelayError::Client) => None,
+            Self::ClientBody(_) | Self::ClientLeft | Self::Relay(RelayError::Client) => None,
         }
     }
 }

@@ -120,6 +120,9 @@ async fn attempts(
         if !stale && failed.is_upstreams(progress) {
             slot.failed();
         }
+        if matches!(failed, Failure::ClientLeft) && progress.head.get().is_none() {
+            slot.given_up();
+        }
         connection.reset();
         return Err(explained(failed, &slot));
     }
@@ -287,11 +290,12 @@ async fn attempt(
             return failure;
         }
         // Behind a body that the upstream does not want it cannot be seen whether the client leaves.
-        if matches!(progress.upload.get(), Upload::CutShort(_)) {
+        let is_behind = matches!(progress.upload.get(), Upload::CutShort(_));
+        if is_behind || plan.is_carried_through() {
             std::future::pending::<()>().await;
         }
-        departure::of(requests, half_close).await;
-        Failure::Relay(RelayError::Client)
+        departure::wait(requests, half_close).await;
+        Failure::ClientLeft
     });
     let relay = pin!(relay(
         &mut connection.responses,
@@ -325,16 +329,23 @@ fn uploaded(
     Ok(())
 }
 
-/// Runs both directions until the response is relayed, or the client's fails.
+/// Runs both directions until the response is relayed, or the client's fails. A client may leave as soon as it has the whole response, and so
+/// before that is known here.
 async fn both(
     mut from_client: Pin<&mut impl Future<Output = Failure>>,
     mut relay: Pin<&mut impl Future<Output = Result<Relayed, RelayError>>>,
 ) -> Result<Relayed, Failure> {
     poll_fn(|cx| {
-        if let Poll::Ready(failure) = from_client.as_mut().poll(cx) {
-            return Poll::Ready(Err(failure));
+        let failed = match from_client.as_mut().poll(cx) {
+            Poll::Ready(Failure::ClientLeft) => Some(Failure::ClientLeft),
+            Poll::Ready(failure) => return Poll::Ready(Err(failure)),
+            Poll::Pending => None,
+        };
+        match (relay.as_mut().poll(cx), failed) {
+            (Poll::Ready(Ok(relayed)), _) => Poll::Ready(Ok(relayed)),
+            (_, Some(failure)) => Poll::Ready(Err(failure)),
+            (relayed, None) => relayed.map_err(Failure::Relay),
         }
-        relay.as_mut().poll(cx).map_err(Failure::Relay)
     })
     .await
 }

@@ -41,6 +41,7 @@ pub(crate) struct Service {
     trusted_proxies: Vec<Network>,
     /// Of clients' fields.
     pub(crate) underscores: Underscores,
+    /// Treatment of clients of HTTP/1.1 that close their sending side; [`crate::shard::client::Client::half_close`] says it of any.
     pub(crate) half_close: HalfClose,
     pub(crate) entrances: Vec<Entrance>,
     /// Fields about clients' certificates for upstreams.

@@ -133,8 +133,8 @@ impl Client {
         }
     }
 
-    /// Treatment of it when nothing more comes from it. A stream of HTTP/2 is in memory, and ends there only when nobody reads from it
-    /// either.
+    /// Treatment of it when nothing more comes from it. A stream of HTTP/2 is in memory, and ends there when it was reset, or when its response
+    /// has been read whole.
     pub(crate) fn half_close(&self, service: &Service) -> HalfClose {
         match self.shown {
             Some(_) => HalfClose::Abort,

@@ -88,6 +88,13 @@ impl Balancer {
         }
     }
 
+    /// The endpoint had not begun to answer after so long, at `now`, and nobody waits for it any more.
+    pub(super) fn given_up(&self, index: usize, after: Duration, now: Instant) {
+        if let Self::PeakEwma { latencies, .. } = self {
+            latencies.borrow_mut().exceed(index, after, now);
+        }
+    }
+
     /// The endpoint failed after so long, at `now`.
     pub(super) fn failed(&self, index: usize, after: Duration, now: Instant) {
         if let Self::PeakEwma { latencies, .. } = self {

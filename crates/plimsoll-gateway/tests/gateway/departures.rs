@@ -6,6 +6,7 @@ use crate::support::{Gateway, PATIENCE, Upstream, to};
 use crate::tyk::{Files, target};
 use h2::Reason;
 use serde_json::json;
+use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -62,7 +63,9 @@ fn answering() -> (Upstream, Receiver<()>, Sender<()>) {
     let upstream = Upstream::start(move |mut peer, _| {
         while peer.request().is_some() {
             asks.send(()).unwrap();
-            told.lock().unwrap().recv().unwrap();
+            if told.lock().unwrap().recv().is_err() {
+                return; // the test is over
+            }
             peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
         }
     });
@@ -85,16 +88,23 @@ fn one_that_only_has_nothing_more_to_send_is_answered() {
 }
 
 #[test]
-fn one_that_has_sent_its_next_request_gets_both_answers() {
+fn one_that_has_sent_its_next_request_is_not_watched() {
     let (upstream, asked, answer) = answering();
-    let gateway = Gateway::before(upstream.address, "client_half_close: abort\n");
-    let mut client = gateway.connect();
-    client.send(REQUEST);
-    asked.recv_timeout(PATIENCE).unwrap();
-    client.send(REQUEST);
-    for _ in 0..2 {
-        answer.send(()).unwrap();
-        assert_eq!(client.response(false).body_text(), "x");
+    for (half_close, answers) in [("answer", 2), ("abort", 1)] {
+        let more = format!("client_half_close: {half_close}\n");
+        let gateway = Gateway::before(upstream.address, &more);
+        let mut client = gateway.connect();
+        client.send(REQUEST);
+        asked.recv_timeout(PATIENCE).unwrap();
+        client.send(REQUEST);
+        client.stream.shutdown(Shutdown::Write).unwrap();
+        for _ in 0..answers {
+            answer.send(()).unwrap();
+            assert_eq!(client.response(false).body_text(), "x");
+        }
+        // Behind the second request there is nothing but the close.
+        assert!(client.ends());
+        asked.recv_timeout(PATIENCE).unwrap();
     }
 }
 
@@ -116,16 +126,37 @@ fn half_a_close_is_a_departure_where_that_is_said_and_with_tyks_files() {
 }
 
 #[test]
-fn it_is_so_over_tls() {
-    let (upstream, asked, ended) = silent();
+fn over_tls_nothing_more_comes_when_that_is_said_or_the_connection_ends() {
+    let (upstream, asked, answer) = answering();
     let realm = Realm::new();
-    let rest = format!("{}client_half_close: abort\n", to(upstream.address));
-    let gateway = realm.gateway("clients: none", &rest);
-    let mut client = realm.caller(None).connect(gateway.address("main"));
-    client.send(REQUEST);
-    asked.recv_timeout(PATIENCE).unwrap();
-    drop(client);
-    ended.recv_timeout(PATIENCE).unwrap();
+    let begun = |half_close: &str| {
+        let rest = format!("{}client_half_close: {half_close}\n", to(upstream.address));
+        let gateway = realm.gateway("clients: none", &rest);
+        let mut client = realm.caller(None).connect(gateway.address("main"));
+        client.send(REQUEST);
+        asked.recv_timeout(PATIENCE).unwrap();
+        (gateway, client)
+    };
+    for says_so in [true, false] {
+        for half_close in ["answer", "abort"] {
+            let (gateway, mut client) = begun(half_close);
+            if says_so {
+                client.stream.conn.send_close_notify();
+                client.stream.flush().unwrap();
+            } else {
+                client.stream.sock.shutdown(Shutdown::Write).unwrap();
+            }
+            if half_close == "abort" {
+                assert!(client.try_response(false).is_none());
+            }
+            answer.send(()).unwrap();
+            if half_close == "answer" {
+                assert_eq!(client.response(false).body_text(), "x");
+            }
+            let left = u64::from(half_close == "abort");
+            gateway.reaches("aborted_total{route=\"/\"}", left);
+        }
+    }
 }
 
 #[test]
@@ -150,6 +181,40 @@ fn a_stream_that_its_client_resets_ends_its_exchange() {
         told(ended).await;
     });
     gateway.reaches("aborted_total{route=\"/\"}", 3);
+}
+
+/// Asks for bodies of many sizes, which a stream's client has whole before the exchange knows that it is over.
+fn get_bodies(gateway: &Gateway) {
+    in_runtime(async {
+        let mut client = http2::Client::connect(gateway).await;
+        for kib in [1, 16, 64, 100, 128, 132, 256] {
+            for _ in 0..5 {
+                let path = format!("/{}", kib * 1024);
+                let got = client.ask(http2::get(&path), "").await.unwrap();
+                assert_eq!((got.status, got.body.len()), (200, kib * 1024));
+            }
+        }
+    });
+    gateway.reaches("requests_total{route=\"/\",class=\"2xx\"}", 35);
+    assert_eq!(gateway.metric("aborted_total{route=\"/\"}"), 0);
+    assert_eq!(
+        gateway.metric("upstream_connections_new_total{upstream=\"up\"}"),
+        1
+    );
+}
+
+#[test]
+fn a_stream_that_has_its_whole_response_has_not_left() {
+    let upstream = Upstream::start(|mut peer, _| {
+        while let Some(request) = peer.request() {
+            let length = request.head.split([' ', '/']).nth(2).unwrap();
+            let body = "x".repeat(length.parse().unwrap());
+            peer.send(&format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+            ));
+        }
+    });
+    get_bodies(&Gateway::before(upstream.address, "http2: {}\n"));
 }
 
 /// Waits for what a thread tells, while the runtime goes on.

@@ -247,6 +247,12 @@ fn what_the_gateway_gives_up_is_cut_off_at_the_upstream() {
         let cut = client.ask(get("/begun"), "").await.unwrap_err();
         assert_eq!(cut.reason(), Some(Reason::INTERNAL_ERROR));
         assert_eq!(ended(), Some(Reason::CANCEL));
+        // Nor is a call that its client cancels waited for.
+        let (gateway, ended) = before_lingering("");
+        let mut client = Client::connect(&gateway).await;
+        drop(client.begin(get("/begun"), "", HeaderMap::new()).await);
+        let ended = tokio::task::spawn_blocking(ended).await.unwrap();
+        assert_eq!(ended, Some(Reason::CANCEL));
         // What has come whole is not given up.
         let (gateway, ended) = before_lingering("");
         let mut client = Client::connect(&gateway).await;

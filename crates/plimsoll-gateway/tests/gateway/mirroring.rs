@@ -370,3 +370,29 @@ fn copies_say_nothing_of_the_health_of_who_gets_them() {
     assert_eq!(failed, 1);
     gateway.reaches("upstream_ejections_total{upstream=\"us\"}", 1);
 }
+
+#[test]
+fn what_may_change_data_goes_on_when_its_client_has_left() {
+    let realm = Realm::new();
+    let ((asks, asked), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
+    let told = Arc::new(Mutex::new(told));
+    let eu = Upstream::start(move |mut peer, _| {
+        while peer.request().is_some() {
+            asks.send(()).unwrap();
+            told.lock().unwrap().recv().unwrap();
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let (us, at_us) = recording("us", 200);
+    let gateway = moving(&realm, [eu.address, us], "");
+    let caller = realm.caller(Some(&realm.issue("urn:ann")));
+    let mut client = caller.connect(gateway.address("main"));
+    client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi");
+    asked.recv_timeout(PATIENCE).unwrap();
+    drop(client);
+    // By when another client is served, its only shard has seen that.
+    assert_eq!(caller.asks(gateway.address("main"), "/a/../b").0, 400);
+    tell.send(()).unwrap();
+    gateway.reaches(&result("us", "same"), 1);
+    assert_eq!(noted(&at_us), ["POST /b hi of eu"]);
+}

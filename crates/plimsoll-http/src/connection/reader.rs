@@ -175,6 +175,7 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
     /// The transport's.
     pub async fn next_bytes(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
         if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
             return Ok(None);
         }

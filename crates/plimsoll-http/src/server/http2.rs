@@ -240,7 +240,7 @@ impl Streams {
         self.exchanges.spawn_local(exchange);
     }
 
-    /// Closes the connection; exchanges under way find their streams gone and are completed, each telling how it ended.
+    /// Closes the connection; exchanges under way find their streams gone, and are awaited: each tells how it ended.
     pub async fn close(self, mut ended: impl FnMut(Result<(), JoinError>)) {
         let Self {
             connection,

@@ -61,9 +61,7 @@ impl Workspace {
 
     /// Likewise, in a network of its own with its loopback interface, which needs root: nobody else's segments are in it.
     pub fn command_apart(&self, line: &str, args: &[&str]) -> Command {
-        let mut own_network = Command::new("unshare");
-        own_network.args(["--net", "sh"]);
-        self.started_by(own_network, &format!("ip link set lo up && {line}"), args)
+        self.started_by(own_network(), &format!("{LOOPBACK} && {line}"), args)
     }
 
     fn started_by(&self, mut shell: Command, line: &str, args: &[&str]) -> Command {
@@ -137,16 +135,26 @@ impl Workspace {
         self.run(&[&experiment_args(file), more].concat())
     }
 
-    /// Likewise, and again as [`Self::run_until_valid`] does; apart from what other tests send again, where this user may have networks.
+    /// Likewise, and again as [`Self::run_until_valid`] does; with a target of its own, and so apart from what other tests send again, where this
+    /// user may have networks.
     pub fn experiment_until_valid(&self, file: &str, more: &[&str]) -> Finished {
         let args = [&experiment_args(file), more].concat();
-        let mut own_network = Command::new("unshare");
-        let has_networks = own_network.args(["--net", "true"]).output();
-        match has_networks.is_ok_and(|tried| tried.status.success()) {
+        let tried = own_network().args(["-c", LOOPBACK]).output();
+        match tried.is_ok_and(|tried| tried.status.success()) {
             true => until_valid(self, || self.command_apart("true", &args)),
             false => self.run_until_valid(&args),
         }
     }
+}
+
+/// Brings a network of its own its loopback interface.
+const LOOPBACK: &str = "ip link set lo up";
+
+/// A shell in a network of its own.
+fn own_network() -> Command {
+    let mut shell = Command::new("unshare");
+    shell.args(["--net", "sh"]);
+    shell
 }
 
 fn until_valid(workspace: &Workspace, command: impl Fn() -> Command) -> Finished {

@@ -114,6 +114,7 @@ fn breaker(c: &mut Checker<'_>, at: &Path, block: &BreakerBlock) -> Arc<Breaker>
         samples: block.samples,
         open_for: *block.open_for,
         after: AfterRest::Try,
+        departures_fail: false,
     }))
 }
 

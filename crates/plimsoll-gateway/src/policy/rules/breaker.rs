@@ -25,6 +25,8 @@ pub(crate) struct BreakerLimits {
     pub(crate) open_for: Duration,
     /// State after the rest.
     pub(crate) after: AfterRest,
+    /// Whether an exchange counts as failed whose client left before there was an answer.
+    pub(crate) departures_fail: bool,
 }
 
 /// State when a breaker has rested.
@@ -63,7 +65,7 @@ impl Breaker {
         }
     }
 
-    /// Lets an exchange pass or rejects it. One that passes is to be followed by [`Self::record`].
+    /// Lets an exchange pass or rejects it. One that passes is to be followed by [`Self::record`] or [`Self::unanswered`].
     pub(crate) fn admit(&self, now: u64) -> Result<Passed, Answer> {
         let until = self.open_until.load(Ordering::Relaxed);
         if until == 0 {
@@ -98,6 +100,20 @@ impl Breaker {
             }
             Passed::Closed if open => {}
             Passed::HalfOpen | Passed::Closed => self.count(failed, now),
+        }
+    }
+
+    /// The client of an exchange left before it was answered. One that tried for all others leaves that to the next.
+    pub(crate) fn unanswered(&self, passed: Passed, now: u64) {
+        if self.limits.departures_fail {
+            return self.record(passed, true, now);
+        }
+        let until = self.open_until.load(Ordering::Relaxed);
+        if passed == Passed::HalfOpen && until > now {
+            let next = now.max(1);
+            let order = Ordering::Relaxed;
+            // Otherwise it has closed by now, or another tries.
+            let _given_back = (self.open_until).compare_exchange(until, next, order, order);
         }
     }
 
@@ -159,6 +175,7 @@ mod tests {
             samples: 4,
             open_for: Duration::from_secs(5),
             after,
+            departures_fail: false,
         })
     }
 
@@ -210,6 +227,35 @@ mod tests {
     }
 
     #[test]
+    fn a_try_whose_client_left_is_the_nexts() {
+        let breaker = breaker(AfterRest::Try);
+        breaker.unanswered(Passed::Closed, SECOND);
+        outcomes(&breaker, &[true; 4], SECOND);
+        let tried = breaker.admit(6 * SECOND).unwrap();
+        breaker.unanswered(Passed::Closed, 6 * SECOND);
+        assert!(breaker.admit(6 * SECOND).is_err(), "it has not been tried");
+        breaker.unanswered(tried, 7 * SECOND);
+        let tried = breaker.admit(7 * SECOND).unwrap();
+        assert_eq!(tried, Passed::HalfOpen);
+        breaker.record(tried, false, 7 * SECOND);
+        breaker.unanswered(tried, 7 * SECOND);
+        assert_eq!(breaker.admit(7 * SECOND).unwrap(), Passed::Closed);
+    }
+
+    #[test]
+    fn departures_fail_where_that_is_said() {
+        let breaker = Breaker::new(BreakerLimits {
+            departures_fail: true,
+            ..breaker(AfterRest::Try).limits
+        });
+        for _ in 0..4 {
+            let passed = breaker.admit(SECOND).unwrap();
+            breaker.unanswered(passed, SECOND);
+        }
+        assert!(breaker.admit(SECOND).is_err());
+    }
+
+    #[test]
     fn without_a_trial_it_closes_when_it_has_rested() {
         let breaker = breaker(AfterRest::Close);
         outcomes(&breaker, &[true; 4], SECOND);
@@ -224,6 +270,7 @@ mod tests {
             samples: 40_000,
             open_for: Duration::from_secs(5),
             after: AfterRest::Try,
+            departures_fail: false,
         });
         std::thread::scope(|scope| {
             for _ in 0..4 {

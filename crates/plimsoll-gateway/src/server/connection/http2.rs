@@ -71,6 +71,6 @@ async fn converse(mut streams: Streams, shard: Rc<Shard>, mut caller: Caller) {
             Event::Over => break,
         }
     }
-    // Exchanges under way find their streams gone; they are completed, because they are counted.
+    // Exchanges under way find their streams gone; their ends are awaited, because they are counted.
     streams.close(count_panic).await;
 }

@@ -321,6 +321,8 @@ impl Lists<'_> {
                 Some(true) => AfterRest::Close,
                 _ => AfterRest::Try,
             },
+            // `err != nil` of the round trip, which a request has, too, whose context was cancelled.
+            departures_fail: true,
         });
         if let Some(entry) = self.limited(c, at, &limit.path, limit.method.as_deref()) {
             self.add(c, entry, What::Breaker(Arc::new(breaker)));

@@ -47,6 +47,16 @@ impl Latencies {
         });
     }
 
+    /// Takes in that a latency would have been longer than this.
+    pub(super) fn exceed(&mut self, index: usize, least: Duration, now: Instant) {
+        let seconds = least.as_secs_f64();
+        let is_news =
+            self.0[index].is_none_or(|before| before.seconds * before.kept(now) < seconds);
+        if is_news {
+            self.0[index] = Some(Average { seconds, at: now });
+        }
+    }
+
     /// Takes in a failure.
     pub(super) fn punish(&mut self, index: usize, after: Duration, now: Instant) {
         self.observe(index, after.max(FAILURE), now);
@@ -106,6 +116,23 @@ mod tests {
     use super::*;
     use plimsoll_base::random::Stream;
     use proptest::prelude::*;
+
+    #[test]
+    fn time_that_was_given_up_can_only_make_an_average_longer() {
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        let mut latencies = Latencies::new(2);
+        latencies.observe(0, second, start);
+        latencies.exceed(0, second / 2, start);
+        assert!((latencies.cost(0, 0, start) - 1.0).abs() < 1e-9);
+        latencies.exceed(0, 2 * second, start);
+        assert!((latencies.cost(0, 0, start) - 2.0).abs() < 1e-9);
+        // What the average has shrunk to by now is less than half a second.
+        latencies.exceed(0, second / 2, start + 10 * second);
+        assert!((latencies.cost(0, 0, start + 10 * second) - 0.5).abs() < 1e-9);
+        latencies.exceed(1, second, start);
+        assert!((latencies.cost(1, 1, start) - 2.0).abs() < 1e-9);
+    }
 
     /// A thousand arrivals a second for so many seconds, each endpoint answering after what `latency` says of it then; how many went where, by
     /// second.
