@@ -286,12 +286,12 @@ async fn attempt(
     let from_client = pin!(async {
         let requests = &mut client.connection.requests;
         let sent = pump(requests, &mut connection.output, &flow).await;
-        if let Err(failure) = uploaded(sent, head_limit, progress) {
+        if let Err(failure) = end_upload(sent, head_limit, progress) {
             return failure;
         }
         // Behind a body that the upstream does not want it cannot be seen whether the client leaves.
-        let is_behind = matches!(progress.upload.get(), Upload::CutShort(_));
-        if is_behind || plan.is_carried_through() {
+        let is_cut_short = matches!(progress.upload.get(), Upload::CutShort(_));
+        if is_cut_short || plan.is_carried_through() {
             std::future::pending::<()>().await;
         }
         departure::wait(requests, half_close).await;
@@ -311,7 +311,7 @@ async fn attempt(
 }
 
 /// Takes note of the end of the upload, which starts the clock for the response's head.
-fn uploaded(
+fn end_upload(
     sent: Result<(), PumpError>,
     head_limit: Duration,
     progress: &Progress,
@@ -329,22 +329,18 @@ fn uploaded(
     Ok(())
 }
 
-/// Runs both directions until the response is relayed, or the client's fails. A client may leave as soon as it has the whole response, and so
-/// before that is known here.
+/// Runs both directions until the response is relayed, or the client's fails. A client may break off as soon as it has the whole response,
+/// and so before that is known here.
 async fn both(
     mut from_client: Pin<&mut impl Future<Output = Failure>>,
     mut relay: Pin<&mut impl Future<Output = Result<Relayed, RelayError>>>,
 ) -> Result<Relayed, Failure> {
     poll_fn(|cx| {
-        let failed = match from_client.as_mut().poll(cx) {
-            Poll::Ready(Failure::ClientLeft) => Some(Failure::ClientLeft),
-            Poll::Ready(failure) => return Poll::Ready(Err(failure)),
-            Poll::Pending => None,
-        };
+        let failed = from_client.as_mut().poll(cx);
         match (relay.as_mut().poll(cx), failed) {
             (Poll::Ready(Ok(relayed)), _) => Poll::Ready(Ok(relayed)),
-            (_, Some(failure)) => Poll::Ready(Err(failure)),
-            (relayed, None) => relayed.map_err(Failure::Relay),
+            (_, Poll::Ready(failure)) => Poll::Ready(Err(failure)),
+            (relayed, Poll::Pending) => relayed.map_err(Failure::Relay),
         }
     })
     .await

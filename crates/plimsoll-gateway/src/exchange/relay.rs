@@ -240,7 +240,10 @@ async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
                 encode::status_line(out, head.status(), None);
                 write_passing(out, head, BodyShape::None, (terms, None));
                 encode::end_head(out);
-                client.flush().await.map_err(|_| RelayError::Client)?;
+                let taken = client.flush().await;
+                if taken.is_err() && !terms.plan.is_carried_through() {
+                    return Err(RelayError::Client);
+                }
                 progress.moved(Instant::now());
             }
             _ => return Ok(()),

@@ -1,7 +1,9 @@
 //! Large bodies in both directions: whole, in bounded memory, and never ended as if they were whole when they are not.
 
-use crate::support::{Gateway, PATIENCE, Upstream};
-use std::io::{Read as _, Write as _};
+use crate::secured::Realm;
+use crate::support::{Client, Gateway, PATIENCE, Upstream, to};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -36,8 +38,8 @@ fn large_bodies_cross_at_the_same_time() {
     assert!(response.body == body);
 }
 
-#[test]
-fn a_client_that_does_not_read_stops_the_upstream() {
+/// Has `connect` make a client of a gateway before this upstream, which asks for a large body and does not read it for a while.
+fn read_late<S: Read + Write>(connect: impl FnOnce(SocketAddr) -> (Gateway, Client<S>)) {
     const BODY: usize = 256 * MEBIBYTE;
     let accepted = Arc::new(AtomicUsize::new(0));
     let (blocked, is_blocked) = mpsc::channel();
@@ -61,8 +63,7 @@ fn a_client_that_does_not_read_stops_the_upstream() {
             }
         }
     });
-    let gateway = Gateway::before(upstream.address, "");
-    let mut client = gateway.connect();
+    let (_gateway, mut client) = connect(upstream.address);
     client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     is_blocked.recv_timeout(PATIENCE).unwrap();
     // Only the sockets' own buffers and two of the gateway's lie in between.
@@ -75,6 +76,25 @@ fn a_client_that_does_not_read_stops_the_upstream() {
         received += client.stream.read(&mut piece).unwrap();
     }
     assert_eq!((received, accepted.load(Ordering::SeqCst)), (BODY, BODY));
+}
+
+#[test]
+fn a_client_that_does_not_read_stops_the_upstream() {
+    read_late(|upstream| {
+        let gateway = Gateway::before(upstream, "");
+        let client = gateway.connect();
+        (gateway, client)
+    });
+}
+
+#[test]
+fn so_does_one_over_tls() {
+    let realm = Realm::new();
+    read_late(|upstream| {
+        let gateway = realm.gateway("clients: none", &to(upstream));
+        let client = realm.caller(None).connect(gateway.address("main"));
+        (gateway, client)
+    });
 }
 
 #[test]

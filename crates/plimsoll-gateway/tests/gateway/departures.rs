@@ -27,7 +27,7 @@ fn silent() -> (Upstream, Receiver<()>, Receiver<()>) {
 }
 
 /// Ends a connection with RST.
-fn reset(stream: TcpStream) {
+pub fn reset(stream: TcpStream) {
     let linger = Some(Duration::ZERO);
     rustix::net::sockopt::set_socket_linger(&stream, linger).unwrap();
 }
@@ -131,7 +131,8 @@ fn over_tls_nothing_more_comes_when_that_is_said_or_the_connection_ends() {
     let realm = Realm::new();
     let begun = |half_close: &str| {
         let rest = format!("{}client_half_close: {half_close}\n", to(upstream.address));
-        let gateway = realm.gateway("clients: none", &rest);
+        let text = Realm::text("clients: none", &rest);
+        let gateway = Gateway::with_files(1, text, &realm.files);
         let mut client = realm.caller(None).connect(gateway.address("main"));
         client.send(REQUEST);
         asked.recv_timeout(PATIENCE).unwrap();
@@ -146,8 +147,13 @@ fn over_tls_nothing_more_comes_when_that_is_said_or_the_connection_ends() {
             } else {
                 client.stream.sock.shutdown(Shutdown::Write).unwrap();
             }
-            if half_close == "abort" {
-                assert!(client.try_response(false).is_none());
+            match half_close {
+                "abort" => assert!(client.try_response(false).is_none()),
+                // By when another is served, its only shard has seen the close.
+                _ => {
+                    let another = realm.caller(None).asks(gateway.address("main"), "/a/../b");
+                    assert_eq!(another.0, 400);
+                }
             }
             answer.send(()).unwrap();
             if half_close == "answer" {
@@ -224,4 +230,65 @@ async fn told(from: Receiver<()>) -> Receiver<()> {
         from
     };
     tokio::task::spawn_blocking(waits).await.unwrap()
+}
+
+/// Answers `/fails` with 500 and `/` with 200, tells of `/silent` and never answers it.
+fn failing() -> (Upstream, Receiver<()>) {
+    let (asks, asked) = mpsc::channel();
+    let upstream = Upstream::start(move |mut peer, _| {
+        while let Some(request) = peer.request() {
+            let status = match request.head.split(' ').nth(1).unwrap() {
+                "/silent" => {
+                    asks.send(()).unwrap();
+                    continue;
+                }
+                "/fails" => 500,
+                _ => 200,
+            };
+            peer.send(&format!(
+                "HTTP/1.1 {status} Said\r\nContent-Length: 0\r\n\r\n"
+            ));
+        }
+    });
+    (upstream, asked)
+}
+
+#[test]
+fn a_breakers_try_whose_client_leaves_passes_to_the_next() {
+    let (upstream, asked) = failing();
+    let breaker = "breaker: { failure_ratio: 100%, samples: 1, open_for: 1s }";
+    let gateway = Gateway::start(&format!(
+        "upstreams: {{ up: {{ endpoints: [\"http://{}\"] }} }}\nroutes:\n  - path: /\n    upstream: up\n    rules: [{{ at: /, {breaker} }}]\n",
+        upstream.address
+    ));
+    assert_eq!(gateway.connect().get("/fails").status(), 500);
+    let client = loop {
+        let mut client = gateway.connect();
+        client.send(REQUEST);
+        // It is rejected as long as the breaker is open.
+        if asked.recv_timeout(Duration::from_millis(50)).is_ok() {
+            break client;
+        }
+    };
+    reset(client.stream);
+    gateway.reaches("aborted_total{route=\"/\"}", 1);
+    assert_eq!(gateway.connect().get("/").status(), 200);
+}
+
+#[test]
+fn with_tyks_files_a_departure_is_a_failure_to_a_breaker() {
+    let (upstream, asked) = failing();
+    let files = Files::new();
+    let breaker = json!({ "path": "/", "method": "GET", "threshold_percent": 0.5, "samples": 1, "return_to_service_after": 3600 });
+    let versions = json!({ "Default": { "extended_paths": { "circuit_breakers": [breaker] } } });
+    let api = json!({ "proxy": target(upstream.address), "version_data": { "not_versioned": true, "versions": versions } });
+    files.api("api", api);
+    let gateway = files.start();
+    assert_eq!(gateway.connect().get("/api/").status(), 200);
+    let mut client = gateway.connect();
+    client.send("GET /api/silent HTTP/1.1\r\nHost: a\r\n\r\n");
+    asked.recv_timeout(PATIENCE).unwrap();
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    assert!(client.ends());
+    assert_eq!(gateway.connect().get("/api/").status(), 503);
 }

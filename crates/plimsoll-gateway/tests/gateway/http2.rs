@@ -250,7 +250,8 @@ fn what_the_gateway_gives_up_is_cut_off_at_the_upstream() {
         // Nor is a call that its client cancels waited for.
         let (gateway, ended) = before_lingering("");
         let mut client = Client::connect(&gateway).await;
-        drop(client.begin(get("/begun"), "", HeaderMap::new()).await);
+        let begun = client.begin(get("/begun"), "", HeaderMap::new()).await;
+        drop(begun.unwrap());
         let ended = tokio::task::spawn_blocking(ended).await.unwrap();
         assert_eq!(ended, Some(Reason::CANCEL));
         // What has come whole is not given up.

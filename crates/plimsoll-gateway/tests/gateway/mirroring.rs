@@ -1,5 +1,6 @@
 //! Requests of clients whose data moves: both shards get them, the old one answers, and whatever becomes of the copy harms nobody.
 
+use crate::departures::reset;
 use crate::http2::{in_runtime, post};
 use crate::http2_secured::connect;
 use crate::secured::Realm;
@@ -372,27 +373,45 @@ fn copies_say_nothing_of_the_health_of_who_gets_them() {
 }
 
 #[test]
-fn what_may_change_data_goes_on_when_its_client_has_left() {
-    let realm = Realm::new();
-    let ((asks, asked), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
-    let told = Arc::new(Mutex::new(told));
-    let eu = Upstream::start(move |mut peer, _| {
-        while peer.request().is_some() {
-            asks.send(()).unwrap();
-            told.lock().unwrap().recv().unwrap();
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-        }
-    });
-    let (us, at_us) = recording("us", 200);
-    let gateway = moving(&realm, [eu.address, us], "");
-    let caller = realm.caller(Some(&realm.issue("urn:ann")));
-    let mut client = caller.connect(gateway.address("main"));
-    client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi");
-    asked.recv_timeout(PATIENCE).unwrap();
-    drop(client);
-    // By when another client is served, its only shard has seen that.
-    assert_eq!(caller.asks(gateway.address("main"), "/a/../b").0, 400);
-    tell.send(()).unwrap();
-    gateway.reaches(&result("us", "same"), 1);
-    assert_eq!(noted(&at_us), ["POST /b hi of eu"]);
+fn what_a_move_must_know_goes_on_when_its_client_has_left() {
+    let check = |entries: &str, request: &str, is_copied: bool, goes_on: bool| {
+        let realm = Realm::new();
+        let ((asks, asked), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
+        let told = Arc::new(Mutex::new(told));
+        let eu = Upstream::start(move |mut peer, _| {
+            while peer.request().is_some() {
+                asks.send(()).unwrap();
+                if told.lock().unwrap().recv().is_err() {
+                    return; // the test is over
+                }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        let (us, _) = recording("us", 200);
+        let gateway = moving(&realm, [eu.address, us], "");
+        gateway.rewrites("shards.yaml", &map(2, entries));
+        let caller = realm.caller(Some(&realm.issue("urn:ann")));
+        let mut client = caller.connect(gateway.address("main"));
+        client.send(request);
+        asked.recv_timeout(PATIENCE).unwrap();
+        reset(client.stream.sock);
+        // By when another client is served, its only shard has seen that.
+        assert_eq!(caller.asks(gateway.address("main"), "/a/../b").0, 400);
+        assert_eq!(
+            gateway.metric("aborted_total{route=\"/\"}"),
+            u64::from(!goes_on)
+        );
+        tell.send(()).unwrap();
+        gateway.reaches("client_connections", 0);
+        gateway.reaches(&result("us", "same"), u64::from(is_copied));
+    };
+    let (get, post) = (
+        "GET /b HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi",
+    );
+    const STAYS: &str = "exact: [{ uri: 'urn:ann', shard: eu }]\n";
+    check(MIRRORING, get, true, true);
+    check(MIRRORING, post, true, true);
+    check(STAYS, post, false, true);
+    check(STAYS, get, false, false);
 }

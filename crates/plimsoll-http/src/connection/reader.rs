@@ -175,7 +175,6 @@ impl<R: AsyncRead + Unpin, H: Head> MessageReader<R, H> {
     /// The transport's.
     pub async fn next_bytes(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.consume(std::mem::take(&mut self.lent));
-        self.buffer.rest();
         if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
             return Ok(None);
         }
@@ -262,6 +261,7 @@ impl<R: AsyncRead + Unpin> RequestReader<R> {
     /// The transport's.
     pub async fn arrives(&mut self) -> io::Result<bool> {
         self.buffer.consume(std::mem::take(&mut self.lent));
+        self.buffer.rest();
         if self.buffer.is_empty() && self.buffer.fill(&mut self.stream).await? == 0 {
             return Ok(false);
         }
@@ -340,6 +340,9 @@ impl<R: AsyncRead + Unpin> ResponseReader<R> {
 mod tests {
     use super::*;
     use crate::codec::spare::take;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::io::ReadBuf;
 
     fn requests(bytes: &'static [u8]) -> RequestReader<&'static [u8]> {
         MessageReader::new(bytes, Limits::default())
@@ -390,5 +393,58 @@ mod tests {
         assert!(reader.next_head().await.unwrap());
         drop(reader);
         assert_eq!(spares(), 0);
+    }
+
+    /// Gives one piece a read, and notes how many bytes it might have been.
+    struct Pieces {
+        pieces: std::vec::IntoIter<Vec<u8>>,
+        rooms: Vec<usize>,
+    }
+
+    impl Pieces {
+        fn reader(pieces: Vec<Vec<u8>>) -> RequestReader<Self> {
+            let (pieces, rooms) = (pieces.into_iter(), Vec::new());
+            MessageReader::new(Self { pieces, rooms }, Limits::default())
+        }
+    }
+
+    impl AsyncRead for Pieces {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            self.rooms.push(buffer.remaining());
+            buffer.put_slice(&self.pieces.next().unwrap_or_default());
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    const FIRST_ROOM: usize = 4096;
+
+    #[tokio::test]
+    async fn what_comes_behind_a_body_is_no_part_of_its_stream() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4046\r\n\r\n";
+        let mut filled = head.as_bytes().to_vec();
+        filled.resize(FIRST_ROOM, b'x');
+        assert_eq!(head.len() + 4046, FIRST_ROOM);
+        let mut reader = Pieces::reader(vec![filled, b"G".to_vec()]);
+        assert!(reader.next_head().await.unwrap());
+        while reader.next_data().await.unwrap().is_some() {}
+        assert!(reader.arrives().await.unwrap());
+        assert_eq!(reader.head().path(), "/");
+        assert!(reader.stream.rooms.iter().all(|room| *room == FIRST_ROOM));
+    }
+
+    #[tokio::test]
+    async fn a_tunnel_goes_on_with_large_reads() {
+        let pieces = [FIRST_ROOM, 100, 100].map(|bytes| vec![b'x'; bytes]);
+        let mut reader = Pieces::reader(pieces.to_vec());
+        while reader.next_bytes().await.unwrap().is_some() {}
+        let [first, rest @ ..] = &reader.stream.rooms[..] else {
+            panic!("nothing was read");
+        };
+        assert_eq!(*first, FIRST_ROOM);
+        assert!(rest.iter().all(|room| *room == 16 * FIRST_ROOM), "{rest:?}");
     }
 }

@@ -14,7 +14,8 @@ fn nginx_stands_beside_the_gateway() {
         "load.rate=300/s",
         "load.connections=4",
         "load.warmup=0",
-        "load.duration=1s",
+        // On a machine that is busy with other things a second may have no sample of a component in it.
+        "load.duration=2s",
         "method.compare.blocks=2",
     ];
     let shorter: Vec<&str> = shorter.iter().flat_map(|set| ["--set", set]).collect();
@@ -23,7 +24,7 @@ fn nginx_stands_beside_the_gateway() {
     let arms = &workspace.json("run/summary.json")["arms"];
     for arm in ["direct", "nginx", "gateway"] {
         let arm = &arms[arm];
-        assert_eq!(arm["intended"], 600, "{arm}");
+        assert_eq!(arm["intended"], 1200, "{arm}");
         // What waits for a second on a machine that is busy with other things is dropped.
         assert_eq!(arm["outcomes"]["answered"]["200"], arm["sent"], "{arm}");
     }

@@ -42,8 +42,10 @@ pub(crate) enum AfterRest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passed {
     Closed,
-    /// It tries for all others.
-    HalfOpen,
+    /// It tries for all others, until then.
+    HalfOpen {
+        until: u64,
+    },
 }
 
 /// The state. Times are nanoseconds since the gateway started, never 0.
@@ -77,7 +79,10 @@ impl Breaker {
         let (next, passed) = match self.limits.after {
             AfterRest::Close => (0, Passed::Closed),
             // Whoever wins tries; should its outcome never be known, the next may try after another rest.
-            AfterRest::Try => (self.rest_from(now), Passed::HalfOpen),
+            AfterRest::Try => {
+                let until = self.rest_from(now);
+                (until, Passed::HalfOpen { until })
+            }
         };
         match self
             .open_until
@@ -89,32 +94,35 @@ impl Breaker {
         }
     }
 
-    /// Counts an outcome, which may open or close it. What passed before it opened has no say while it is open.
+    /// Counts an outcome, which may open or close it. What passed before it opened has no say while it is open, nor has a try that has been
+    /// taken over by another.
     pub(crate) fn record(&self, passed: Passed, failed: bool, now: u64) {
-        let open = self.open_until.load(Ordering::Relaxed) != 0;
         match passed {
-            Passed::HalfOpen if open => {
+            Passed::HalfOpen { until } => {
                 let next = if failed { self.rest_from(now) } else { 0 };
-                self.counts.store(0, Ordering::Relaxed);
-                self.open_until.store(next, Ordering::Relaxed);
+                if self.ends_try(until, next) {
+                    self.counts.store(0, Ordering::Relaxed);
+                }
             }
-            Passed::Closed if open => {}
-            Passed::HalfOpen | Passed::Closed => self.count(failed, now),
+            Passed::Closed if self.open_until.load(Ordering::Relaxed) != 0 => {}
+            Passed::Closed => self.count(failed, now),
         }
     }
 
     /// The client of an exchange left before it was answered. One that tried for all others leaves that to the next.
     pub(crate) fn unanswered(&self, passed: Passed, now: u64) {
-        if self.limits.departures_fail {
-            return self.record(passed, true, now);
+        match passed {
+            _ if self.limits.departures_fail => self.record(passed, true, now),
+            Passed::HalfOpen { until } => _ = self.ends_try(until, now.max(1)),
+            Passed::Closed => {}
         }
-        let until = self.open_until.load(Ordering::Relaxed);
-        if passed == Passed::HalfOpen && until > now {
-            let next = now.max(1);
-            let order = Ordering::Relaxed;
-            // Otherwise it has closed by now, or another tries.
-            let _given_back = (self.open_until).compare_exchange(until, next, order, order);
-        }
+    }
+
+    /// Goes on as `next` says, if the try that began it still counts.
+    fn ends_try(&self, until: u64, next: u64) -> bool {
+        let order = Ordering::Relaxed;
+        let ended = self.open_until.compare_exchange(until, next, order, order);
+        ended.is_ok()
     }
 
     fn count(&self, failed: bool, now: u64) {
@@ -211,7 +219,7 @@ mod tests {
         outcomes(&breaker, &[true; 4], SECOND);
         assert!(breaker.admit(6 * SECOND - 1).is_err());
         let tried = breaker.admit(6 * SECOND).unwrap();
-        assert_eq!(tried, Passed::HalfOpen);
+        assert!(matches!(tried, Passed::HalfOpen { .. }));
         assert!(breaker.admit(6 * SECOND).is_err(), "only one tries");
         breaker.record(Passed::Closed, false, 6 * SECOND);
         assert!(
@@ -236,10 +244,24 @@ mod tests {
         assert!(breaker.admit(6 * SECOND).is_err(), "it has not been tried");
         breaker.unanswered(tried, 7 * SECOND);
         let tried = breaker.admit(7 * SECOND).unwrap();
-        assert_eq!(tried, Passed::HalfOpen);
+        assert!(matches!(tried, Passed::HalfOpen { .. }));
         breaker.record(tried, false, 7 * SECOND);
         breaker.unanswered(tried, 7 * SECOND);
         assert_eq!(breaker.admit(7 * SECOND).unwrap(), Passed::Closed);
+    }
+
+    #[test]
+    fn a_try_that_another_has_taken_over_has_no_say() {
+        let breaker = breaker(AfterRest::Try);
+        outcomes(&breaker, &[true; 4], SECOND);
+        let first = breaker.admit(6 * SECOND).unwrap();
+        let second = breaker.admit(11 * SECOND).unwrap();
+        breaker.unanswered(first, 12 * SECOND);
+        breaker.record(first, false, 12 * SECOND);
+        assert!(breaker.admit(12 * SECOND).is_err(), "the second tries");
+        breaker.record(second, true, 12 * SECOND);
+        breaker.unanswered(first, 13 * SECOND);
+        assert!(breaker.admit(17 * SECOND - 1).is_err(), "a whole rest");
     }
 
     #[test]
