@@ -186,6 +186,14 @@ fn quoted(file: &str, rows: &[Judged]) -> String {
             cells.join(" | ")
         ));
     }
+    if file == FIRST_PAGE {
+        let count = |verdict| rows.iter().filter(|row| row.cells[7] == verdict).count();
+        let (held, missed, undecided) = (count(HELD), count(MISSED), count(UNDECIDED));
+        text.push_str(&format!(
+            "\nOf all {} limits {held} are held, {missed} missed and {undecided} undecided.\n",
+            held + missed + undecided
+        ));
+    }
     text
 }
 
