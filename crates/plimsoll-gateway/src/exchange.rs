@@ -121,7 +121,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     let ended = match admitted {
         Ok(Admitted::Forward(plan)) => {
             let ended = forward::forward(under, client, &plan, &progress).await;
-            tell_breaker(service, &plan, ended, &progress);
+            tell_breaker(&generation.service, &plan, ended, &progress);
             ended
         }
         Ok(Admitted::Batch { route }) => {
@@ -149,7 +149,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);
     }
-    if service.timings.metrics {
+    if generation.service.timings.metrics {
         for (phase, buckets) in Phase::ALL.into_iter().zip(&shard.metrics.phases) {
             buckets.record(times.phases.of(phase));
         }

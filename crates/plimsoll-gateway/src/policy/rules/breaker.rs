@@ -42,9 +42,9 @@ pub(crate) enum AfterRest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passed {
     Closed,
-    /// It tries for all others, until then.
+    /// It tries for all others; its mark tells it from other tries.
     HalfOpen {
-        until: u64,
+        mark: u32,
     },
 }
 
@@ -81,7 +81,8 @@ impl Breaker {
             // Whoever wins tries; should its outcome never be known, the next may try after another rest.
             AfterRest::Try => {
                 let until = self.rest_from(now);
-                (until, Passed::HalfOpen { until })
+                let mark = mark(until);
+                (until, Passed::HalfOpen { mark })
             }
         };
         match self
@@ -98,9 +99,9 @@ impl Breaker {
     /// taken over by another.
     pub(crate) fn record(&self, passed: Passed, failed: bool, now: u64) {
         match passed {
-            Passed::HalfOpen { until } => {
+            Passed::HalfOpen { mark } => {
                 let next = if failed { self.rest_from(now) } else { 0 };
-                if self.ends_try(until, next) {
+                if self.ends_try(mark, next) {
                     self.counts.store(0, Ordering::Relaxed);
                 }
             }
@@ -113,16 +114,17 @@ impl Breaker {
     pub(crate) fn unanswered(&self, passed: Passed, now: u64) {
         match passed {
             _ if self.limits.departures_fail => self.record(passed, true, now),
-            Passed::HalfOpen { until } => _ = self.ends_try(until, now.max(1)),
+            Passed::HalfOpen { mark } => _ = self.ends_try(mark, now.max(1)),
             Passed::Closed => {}
         }
     }
 
-    /// Goes on as `next` says, if the try that began it still counts.
-    fn ends_try(&self, until: u64, next: u64) -> bool {
+    /// Ends the try of this mark, if it is under way still: until `next` it rejects.
+    fn ends_try(&self, of: u32, next: u64) -> bool {
         let order = Ordering::Relaxed;
-        let ended = self.open_until.compare_exchange(until, next, order, order);
-        ended.is_ok()
+        let until = self.open_until.load(order);
+        let is_under_way = until != 0 && mark(until) == of;
+        is_under_way && (self.open_until.compare_exchange(until, next, order, order)).is_ok()
     }
 
     fn count(&self, failed: bool, now: u64) {
@@ -158,6 +160,12 @@ impl Breaker {
     fn rest_from(&self, now: u64) -> u64 {
         (now + nanos(self.limits.open_for)).max(1)
     }
+}
+
+/// Mark of the try that may last until then: its last bits, which no other try within seconds has, in a small exchange.
+fn mark(until: u64) -> u32 {
+    let [first, second, third, fourth, ..] = until.to_le_bytes();
+    u32::from_le_bytes([first, second, third, fourth])
 }
 
 fn nanos(time: Duration) -> u64 {
