@@ -190,8 +190,9 @@ fn quoted(file: &str, rows: &[Judged]) -> String {
         let count = |verdict| rows.iter().filter(|row| row.cells[7] == verdict).count();
         let (held, missed, undecided) = (count(HELD), count(MISSED), count(UNDECIDED));
         text.push_str(&format!(
-            "\nOf all {} limits {held} are held, {missed} missed and {undecided} undecided.\n",
-            held + missed + undecided
+            "\nOf all {} limits {held} are held, {missed} missed and {undecided} undecided; {} have no valid figure.\n",
+            rows.len(),
+            rows.len() - held - missed - undecided
         ));
     }
     text
@@ -273,6 +274,10 @@ mod tests {
 | generator, closed |  |  | hey: not installed: `bench/peers/install hey` |  |  |  | not measured |
 ";
         let rows = hardest("2026-11-21T053500Z-a-2cpu.md", &format!("{HEAD}{table}"));
+        let first = quoted(FIRST_PAGE, &rows);
+        let counted =
+            "Of all 2 limits 2 are held, 0 missed and 0 undecided; 0 have no valid figure.";
+        assert!(first.ends_with(&format!("\n{counted}\n")), "{first}");
         insta::assert_snapshot!(quoted(WHOLE, &rows), @r#"
 | work | quantity | ours | beside | ratio (95 %) | must | verdict | measured |
 |---|---|---|---|---|---|---|---|

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const REQUEST: &str = "GET /silent HTTP/1.1\r\nHost: a\r\n\r\n";
+const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
 
 /// Tells of each request that it is there, and of each connection that it has ended; answers nothing.
 fn silent() -> (Upstream, Receiver<()>, Receiver<()>) {
@@ -56,8 +57,8 @@ fn a_connection_that_breaks_ends_its_exchange() {
     assert_eq!(records.matches("\"ended\":\"client_gone\"").count(), 2);
 }
 
-/// Answers to a request as soon as it is told to.
-fn answering() -> (Upstream, Receiver<()>, Sender<()>) {
+/// Tells of each request that it is there, and gives this answer when it is told to.
+pub fn answering(answer: &'static str) -> (Upstream, Receiver<()>, Sender<()>) {
     let ((asks, asked), (tell, told)) = (mpsc::channel(), mpsc::channel());
     let told = Arc::new(Mutex::new(told));
     let upstream = Upstream::start(move |mut peer, _| {
@@ -66,7 +67,7 @@ fn answering() -> (Upstream, Receiver<()>, Sender<()>) {
             if told.lock().unwrap().recv().is_err() {
                 return; // the test is over
             }
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+            peer.send(answer);
         }
     });
     (upstream, asked, tell)
@@ -74,7 +75,7 @@ fn answering() -> (Upstream, Receiver<()>, Sender<()>) {
 
 #[test]
 fn one_that_only_has_nothing_more_to_send_is_answered() {
-    let (upstream, asked, answer) = answering();
+    let (upstream, asked, answer) = answering(ANSWER);
     let gateway = Gateway::before(upstream.address, "");
     let mut client = gateway.connect();
     client.send(REQUEST);
@@ -89,7 +90,7 @@ fn one_that_only_has_nothing_more_to_send_is_answered() {
 
 #[test]
 fn one_that_has_sent_its_next_request_is_not_watched() {
-    let (upstream, asked, answer) = answering();
+    let (upstream, asked, answer) = answering(ANSWER);
     for (half_close, answers) in [("answer", 2), ("abort", 1)] {
         let more = format!("client_half_close: {half_close}\n");
         let gateway = Gateway::before(upstream.address, &more);
@@ -127,7 +128,7 @@ fn half_a_close_is_a_departure_where_that_is_said_and_with_tyks_files() {
 
 #[test]
 fn over_tls_nothing_more_comes_when_that_is_said_or_the_connection_ends() {
-    let (upstream, asked, answer) = answering();
+    let (upstream, asked, answer) = answering(ANSWER);
     let realm = Realm::new();
     let begun = |half_close: &str| {
         let rest = format!("{}client_half_close: {half_close}\n", to(upstream.address));

@@ -1,6 +1,6 @@
 //! Requests of clients whose data moves: both shards get them, the old one answers, and whatever becomes of the copy harms nobody.
 
-use crate::departures::reset;
+use crate::departures::{answering, reset};
 use crate::http2::{in_runtime, post};
 use crate::http2_secured::connect;
 use crate::secured::Realm;
@@ -376,17 +376,10 @@ fn copies_say_nothing_of_the_health_of_who_gets_them() {
 fn what_a_move_must_know_goes_on_when_its_client_has_left() {
     let check = |entries: &str, request: &str, is_copied: bool, goes_on: bool| {
         let realm = Realm::new();
-        let ((asks, asked), (tell, told)) = (mpsc::channel(), mpsc::channel::<()>());
-        let told = Arc::new(Mutex::new(told));
-        let eu = Upstream::start(move |mut peer, _| {
-            while peer.request().is_some() {
-                asks.send(()).unwrap();
-                if told.lock().unwrap().recv().is_err() {
-                    return; // the test is over
-                }
-                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-            }
-        });
+        // Nor does an interim answer that finds nobody end it.
+        let (eu, asked, tell) = answering(
+            "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        );
         let (us, _) = recording("us", 200);
         let gateway = moving(&realm, [eu.address, us], "");
         gateway.rewrites("shards.yaml", &map(2, entries));
