@@ -21,6 +21,7 @@ mod provenance;
 mod ranges;
 mod resources;
 mod response_times;
+mod sentence;
 mod statistics;
 mod steps;
 pub(in crate::render) mod style;
@@ -33,6 +34,7 @@ mod verdict;
 use crate::record::MethodName;
 use crate::render::view::RunView;
 use maud::{DOCTYPE, Markup, html};
+use sentence::sentence;
 pub(crate) use trend::trend;
 
 /// Nothing may be loaded or run; styles stand in the page itself.

@@ -1,5 +1,6 @@
 //! Arms side by side; tables of texts as HTML.
 
+use super::sentence;
 use crate::render::figures;
 use crate::render::rates;
 use crate::render::table::Table;
@@ -22,7 +23,7 @@ pub(super) fn section(view: &RunView) -> Markup {
             ul.notes {
                 @for said in &said { li { (said) } }
                 @if !legend.is_empty() { li { (legend) } }
-                @for (name, note) in notes { li { (name) ": " (note) } }
+                @for (name, note) in notes { li { (name) ": " (sentence(note)) } }
             }
         }
     };

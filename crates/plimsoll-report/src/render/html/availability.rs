@@ -6,7 +6,7 @@ use super::axis::{self, Axis};
 use super::over_time::{LEFT, TICKS, WIDTH};
 use super::plot::{self, Canvas, Pen, Plot};
 use super::style::{self, AXIS, FAILED, LABEL};
-use super::{arms, figure};
+use super::{arms, figure, sentence};
 use crate::record::{AvailabilitySummary, FaultOutages, SHAM, TrialSummary};
 use crate::render::figures::availability::{of_arms, outages, sentences, trials};
 use crate::render::view::RunView;
@@ -28,7 +28,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let several_arms = of_arms(summary).count() > 1;
     let content = html! {
         div.dense { (arms::table(&table)) }
-        ul.notes { @for said in sentences(summary) { li { (said) } } }
+        ul.notes { @for said in sentences(summary) { li { (sentence(&said)) } } }
         @for (name, found) in of_arms(summary) {
             @if several_arms { h3 { (name) } }
             (year::part(found))

@@ -1,6 +1,6 @@
 //! The box that says what gives way first, with its evidence.
 
-use super::style;
+use super::{sentence, style};
 use crate::record::{Bottleneck, BottleneckConclusion, Cause};
 use crate::render::view::RunView;
 use crate::render::words::number;
@@ -37,14 +37,14 @@ pub(super) fn of_one(bottleneck: &Bottleneck) -> Markup {
     };
     html! {
         @if bottleneck.causes.is_empty() {
-            p { span class={ "chip " (class) } { (conclusion(bottleneck.conclusion)) } " " (bottleneck.statement) }
+            p { span class={ "chip " (class) } { (conclusion(bottleneck.conclusion)) } " " (sentence(&bottleneck.statement)) }
         } @else {
             ol.causes { @for one in &bottleneck.causes { li { (cause(one)) } } }
         }
         @if !bottleneck.ruled_out.is_empty() {
             details {
                 summary { "Ruled out" }
-                ul { @for line in &bottleneck.ruled_out { li { (line) } } }
+                ul { @for line in &bottleneck.ruled_out { li { (sentence(line)) } } }
             }
         }
         @if !bottleneck.unseen.is_empty() {
@@ -65,10 +65,10 @@ fn cause(cause: &Cause) -> Markup {
     html! {
         p {
             strong { (cause.kind.words()) @if let Some(component) = &cause.component { ": " (component) } }
-            " — " (cause.statement)
+            " — " (sentence(&cause.statement))
         }
         ul.sub {
-            @for line in &cause.evidence { li { (line) } }
+            @for line in &cause.evidence { li { (sentence(line)) } }
             @if let Some(per_s) = cause.predicted_per_s { li { "predicted limit: " (number(Some(per_s))) " exchanges/s" } }
         }
     }

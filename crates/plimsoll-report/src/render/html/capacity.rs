@@ -6,7 +6,7 @@ use super::axis::{self, Axis};
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Canvas, Pen, Plot};
 use super::style::{self, AXIS, FAILED, LABEL};
-use super::{arms, figure};
+use super::{arms, figure, sentence};
 use crate::capacity::conclude::format_rate;
 use crate::capacity::judge::objective_words;
 use crate::record::{
@@ -63,7 +63,7 @@ fn search(
 ) -> Markup {
     html! {
         h3 { span class={ "swatch " (style::class(index)) } {} (name) }
-        p { (found.sentence) }
+        p { (sentence(&found.sentence)) }
         @if found.trials.len() > 1 {
             (figure(throughput(index, found, per_iteration), &format!("Good answers over what was offered, trial by trial. Shaded: between the bounds. Filled: good; red: bad; ring-like grey: straddling or void; straight grey line: as much answered as offered.{}", rates::axes(per_iteration.is_several()))))
             @if let Some(limit) = found.objective.limits.last() {
@@ -76,7 +76,7 @@ fn search(
                 li { "Knee of the curve (Kneedle; a drawing aid, no verdict): " (format_rate(knee.rate_per_s)) "/s, " (format_rate(knee.low_per_s)) " to " (format_rate(knee.high_per_s)) "/s when any one rate is left out." }
             }
             @if let Some(law) = &found.scalability { li { (scalability(law)) } }
-            @for note in &found.notes { li { (note) } }
+            @for note in &found.notes { li { (sentence(note)) } }
         }
         details { summary { (found.trials.len()) " trials" } div.dense { (arms::table(&trials(found, per_iteration))) } }
         details { summary { (found.loads.len()) " rates, each with what follows from its trials" } (arms::table(&loads(&found.loads, per_iteration))) }

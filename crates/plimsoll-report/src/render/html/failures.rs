@@ -1,6 +1,6 @@
 //! Failures by kind, with when they were seen, and other events that the reader should know of.
 
-use super::arms;
+use super::{arms, sentence};
 use crate::record::{EventKind, EventRow};
 use crate::render::figures;
 use crate::render::view::RunView;
@@ -27,7 +27,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         @if !checks.rows.is_empty() { h3 { "Checks" } (arms::table(&checks)) }
         @if !told.is_empty() {
             h3 { "Events" }
-            ul.notes { @for event in &told { li { (format!("{:.1} s", event.t)) " · " (event.message) } } }
+            ul.notes { @for event in &told { li { (format!("{:.1} s", event.t)) " · " (sentence(&event.message)) } } }
         }
     };
     let reading = if failures.rows.is_empty() {

@@ -1,6 +1,6 @@
 //! Faults: what was broken when, what proves it, and what callers saw meanwhile.
 
-use super::arms;
+use super::{arms, sentence};
 use crate::render::figures::faults::{faults, proofs};
 use crate::render::view::RunView;
 use maud::{Markup, html};
@@ -13,7 +13,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let content = html! {
         div.dense { (arms::table(&table)) }
         @if !proofs.is_empty() {
-            ul.notes { @for proof in proofs { li { (proof) } } }
+            ul.notes { @for proof in proofs { li { (sentence(&proof)) } } }
         }
     };
     super::section(

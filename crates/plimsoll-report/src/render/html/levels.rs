@@ -4,7 +4,7 @@ use super::axis::{self, Axis};
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS, FAILED};
-use super::{arms, figure, legend};
+use super::{arms, figure, legend, sentence};
 use crate::record::{LevelSummary, Statistic};
 use crate::render::figures::levels::{fell_behind, levels, remarks};
 use crate::render::rates::{self, PerIteration};
@@ -41,8 +41,8 @@ pub(super) fn section(view: &RunView) -> Markup {
         div.dense { (arms::table(&table)) }
         @if !said.is_empty() || !remarks.is_empty() {
             ul.notes {
-                @for (name, sentence) in said { li { (name) ": " (sentence) } }
-                @for remark in remarks { li { (remark) } }
+                @for (name, said) in said { li { (name) ": " (sentence(said)) } }
+                @for remark in remarks { li { (sentence(&remark)) } }
             }
         }
     };

@@ -4,7 +4,7 @@ use super::axis::{self, Axis};
 use super::over_time::{LEFT, WIDTH};
 use super::plot::{self, Pen, Plot};
 use super::style::{self, AXIS};
-use super::{arms, figure};
+use super::{arms, figure, sentence};
 use crate::record::{ArmSummary, DelayFigures, Gain, LinkSummary};
 use crate::render::figures::links::{answers, by_step, links, shape};
 use crate::render::view::RunView;
@@ -22,7 +22,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     let content = html! {
         @let answers = answers(summary);
         @if !answers.is_empty() {
-            ul.notes { @for answer in answers { li { (answer) } } }
+            ul.notes { @for answer in answers { li { (sentence(&answer)) } } }
         }
         div.dense { (arms::table(&table)) }
         @if let Some(steps) = by_step(summary) {

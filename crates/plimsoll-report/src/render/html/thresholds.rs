@@ -1,5 +1,6 @@
 //! Questions of the run, and its answers.
 
+use super::sentence;
 use crate::render::view::RunView;
 use crate::render::words::bound;
 use maud::{Markup, html};
@@ -18,7 +19,7 @@ pub(super) fn section(view: &RunView) -> Markup {
                         tr {
                             th.name scope="row" { (outcome.arm) " " (outcome.metric) " " (bound(outcome)) }
                             td.w { span class={ "chip " (outcome.result.name()) } { (outcome.result.name()) } }
-                            td.w.wrap { (outcome.reason) }
+                            td.w.wrap { (sentence(&outcome.reason)) }
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! Whether the measurement can be trusted, criterion by criterion.
 
+use super::sentence;
 use crate::record::{Effect, ValidityRow};
 use crate::render::advice::{Looked, grouped};
 use crate::render::view::RunView;
@@ -35,7 +36,7 @@ fn table(groups: &[Looked<'_>]) -> Markup {
                         tr {
                             th.w scope="rowgroup" colspan="5" {
                                 (group.criterion) " · " (group.name)
-                                @if !group.common.is_empty() { p.sub { (group.common) } }
+                                @if !group.common.is_empty() { p.sub { (sentence(&group.common)) } }
                             }
                         }
                         @for (row, own) in &group.rows { (criterion(row, own)) }
@@ -58,7 +59,7 @@ fn criterion(row: &ValidityRow, own: &str) -> Markup {
             td { (validity_value(row.value, row)) }
             td { (validity_limit(row)) }
             td.w { span class={ "chip " (class) } { (word) } }
-            td.w.wrap.sub { (own) }
+            td.w.wrap.sub { (sentence(own)) }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The top of the page: what was asked, what was found, and the few figures that answer it.
 
-use super::style;
+use super::{sentence, style};
 use crate::capacity::conclude::format_rate;
 use crate::record::{ArmSummary, CapacitySummary, Difference, LevelSummary, Statistic, Summary};
 use crate::render::figures::levels::fell_behind;
@@ -31,7 +31,7 @@ pub(super) fn section(view: &RunView) -> Markup {
         }
         section class={ "verdict " (verdict.result.name()) } {
             h2 { (headline(summary)) }
-            ul { @for reason in verdict.reasons.iter().chain(&left_out(summary)) { li { (reason) } } }
+            ul { @for reason in verdict.reasons.iter().chain(&left_out(summary)) { li { (sentence(reason)) } } }
         }
         div.cards { (cards(summary)) }
     }
