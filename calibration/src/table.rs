@@ -1,5 +1,8 @@
 //! The dated table of one calibration, as Markdown.
 
+#[cfg(test)]
+mod index;
+
 use crate::bar::{Bar, Verdict};
 use crate::bench::Error;
 use crate::runner::Head;
