@@ -59,6 +59,8 @@ pub enum Kind {
     MockWith(Setting),
     /// nginx with `return 200`.
     NginxReturn,
+    /// nginx with `return 200` and so many workers.
+    NginxReturnWorkers(u32),
     /// nginx with `return 200`, and a second port for another protocol.
     NginxBeside(Protocol),
     /// WireMock with the same stub.
@@ -81,6 +83,8 @@ pub enum Kind {
     GatewayThreads(u32),
     /// nginx with `proxy_pass`.
     NginxProxy,
+    /// nginx with `proxy_pass` and so many workers.
+    NginxProxyWorkers(u32),
     /// HAProxy with one thread.
     HaProxy,
     /// Go's `httputil.ReverseProxy`.
@@ -132,7 +136,9 @@ impl Kind {
         match self {
             Self::Mock => "plimsoll mock",
             Self::MockWith(setting) => setting.name(),
-            Self::NginxReturn | Self::NginxBeside(_) => "nginx `return 200`",
+            Self::NginxReturn | Self::NginxReturnWorkers(_) | Self::NginxBeside(_) => {
+                "nginx `return 200`"
+            }
             Self::WireMock => "WireMock",
             Self::GatewayPlain => "plimsoll gateway, plain",
             Self::GatewayEverything => "plimsoll gateway, everything",
@@ -142,7 +148,7 @@ impl Kind {
             Self::GatewayRoutes(_) => "plimsoll gateway, routes",
             Self::GatewayKeys(_) => "plimsoll gateway, Tyk's files",
             Self::GatewayThreads(_) => "plimsoll gateway, several shards",
-            Self::NginxProxy => "nginx `proxy_pass`",
+            Self::NginxProxy | Self::NginxProxyWorkers(_) => "nginx `proxy_pass`",
             Self::HaProxy => "HAProxy",
             Self::GoProxy => "Go ReverseProxy",
             Self::Fault => "plimsoll fault",
@@ -203,7 +209,8 @@ impl Kind {
         let (child, address) = match self {
             Self::Mock => mock::start(site, Setting::Plain),
             Self::MockWith(setting) => mock::start(site, setting),
-            Self::NginxReturn | Self::NginxBeside(_) => nginx::start_return(site),
+            Self::NginxReturn | Self::NginxBeside(_) => nginx::start_return(site, 1),
+            Self::NginxReturnWorkers(count) => nginx::start_return(site, count),
             Self::WireMock => wiremock::start(site),
             Self::GatewayPlain | Self::GatewayShards => gateway::start_plain(site),
             Self::GatewayEverything => gateway::start_everything(site),
@@ -211,7 +218,8 @@ impl Kind {
             Self::GatewayRoutes(count) => gateway::start_routes(site, count),
             Self::GatewayThreads(count) => gateway::start_threads(site, count),
             Self::GatewayKeys(count) => tyk::start(site, count),
-            Self::NginxProxy => nginx::start_proxy(site),
+            Self::NginxProxy => nginx::start_proxy(site, 1),
+            Self::NginxProxyWorkers(count) => nginx::start_proxy(site, count),
             Self::HaProxy | Self::HaProxyShards => haproxy::start(site, haproxy::REVERSE_PROXY),
             Self::GoProxy => go_proxy::start(site),
             Self::Fault => fault::start_ours(site),

@@ -4,9 +4,8 @@ use super::{Comparison, Findings, Round, TOGETHER};
 use crate::Error;
 use crate::bench::Bench;
 use crate::client::wrk::Visit;
-use crate::figures::rounds::{Side, interleave};
-use crate::figures::row::{Bar, Limit, Quantity, Row};
-use crate::figures::statistics::growth;
+use crate::figures::rounds::interleave;
+use crate::figures::row::{Bar, Quantity};
 use crate::reading::server::{Part, Saturated, read_parts};
 use crate::rows::pair;
 use crate::server::Kind;
@@ -53,22 +52,13 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
             let work = format!("gateway, {fields} header fields");
             rows.push(pair::row(&work, Quantity::Cost, sides, cost, None));
         }
-        rows.push(grown(&few, &many));
+        let grown = |side: usize| [&many[side], &few[side]];
+        let sides = [(name(0), grown(0)), (name(peer), grown(1))];
+        rows.push(pair::growth(WORK, sides, cost, Some(NO_MORE)));
     }
     Ok(Findings::of(rows, &together))
 }
 
 fn cost(seen: &Saturated) -> f64 {
     seen.cost_us
-}
-
-/// The row of both growths, ours first.
-fn grown(few: &[Side<Saturated>; 2], many: &[Side<Saturated>; 2]) -> Row {
-    if let Some(reason) = few[0].absent() {
-        let limit = Some(Limit::Ratio(NO_MORE));
-        return Row::absent(WORK, Quantity::Growth, ("plimsoll", &reason), limit);
-    }
-    let of = |index: usize| growth(&many[index].rounds(cost), &few[index].rounds(cost));
-    let theirs = (&*few[1].name, &of(1));
-    Row::beside(WORK, Quantity::Growth, &of(0), theirs, Some(NO_MORE))
 }

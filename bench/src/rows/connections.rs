@@ -6,7 +6,6 @@ use crate::bench::{Bench, Reading};
 use crate::figures::findings::Findings;
 use crate::figures::rounds::{Side, Turns, interleave};
 use crate::figures::row::{Bar, Quantity, Row};
-use crate::figures::statistics::growth;
 use crate::figures::thousands::thousands;
 use crate::rows::pair;
 
@@ -107,15 +106,10 @@ impl<K: Copy> Curve<K> {
         };
         let (from, to) = (thousands(*few), thousands(*most));
         let work = format!("{}, {from} to {to} connections", self.work);
-        let of = |name: &str| {
-            let rounds = |count: u32| side(name, count).rounds(|us| *us);
-            growth(&rounds(*most), &rounds(*few))
-        };
-        let ours = of(self.ours.1);
-        let row = |(_, peer): &(K, &str)| {
-            let theirs = of(peer);
-            let peer = (*peer, &theirs);
-            Row::beside(&work, Quantity::Growth, &ours, peer, Some(NO_MORE))
+        let of = |name| (name, [side(name, *most), side(name, *few)]);
+        let row = |(_, peer): &(K, &'static str)| {
+            let sides = [of(self.ours.1), of(peer)];
+            pair::growth(&work, sides, |us| *us, Some(NO_MORE))
         };
         self.peers.iter().map(row).collect()
     }

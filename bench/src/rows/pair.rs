@@ -1,7 +1,8 @@
-//! The row of two sides by one quantity, or of why there is none.
+//! The row of two sides by one quantity or by its growth, or of why there is none.
 
 use crate::figures::rounds::Side;
 use crate::figures::row::{Bar, Limit, Quantity, Row};
+use crate::figures::statistics;
 
 /// Ours beside the other, each by its name in the table, by a figure of their readings.
 pub fn row<R, V: Into<Option<f64>>>(
@@ -18,4 +19,24 @@ pub fn row<R, V: Into<Option<f64>>>(
     let [(_, ours), (name, peer)] = sides;
     let theirs = peer.rounds(figure);
     Row::beside(work, quantity, &ours.rounds(figure), (name, &theirs), bar)
+}
+
+/// How many times more processor time it is with much of something than with little: ours beside the other's growth, each by its name in the
+/// table and with much of it first.
+pub fn growth<R, V: Into<Option<f64>>>(
+    work: &str,
+    sides: [(&str, [&Side<R>; 2]); 2],
+    cost: impl Fn(&R) -> V + Copy,
+    bar: Option<Bar>,
+) -> Row {
+    for (name, pair) in sides {
+        if let Some(reason) = pair.into_iter().find_map(Side::absent) {
+            let limit = bar.map(Limit::Ratio);
+            return Row::absent(work, Quantity::Growth, (name, &reason), limit);
+        }
+    }
+    let [ours, theirs] = sides
+        .map(|(_, [much, little])| statistics::growth(&much.rounds(cost), &little.rounds(cost)));
+    let theirs = (sides[1].0, &theirs);
+    Row::beside(work, Quantity::Growth, &ours, theirs, bar)
 }

@@ -1,4 +1,4 @@
-//! nginx with one worker: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
+//! nginx: as a server of constant answers, in clear, by TLS and by HTTP/2, and as a reverse proxy.
 
 use super::{Listener, Site};
 use crate::port;
@@ -11,12 +11,23 @@ use std::process::Command;
 
 const RETURN: &str = include_str!("../../config/nginx-return.conf.in");
 
-pub(super) fn start_return(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
-    start(site, RETURN)
+/// With so many workers.
+pub(super) fn start_return(site: &Site<'_>, workers: u32) -> Result<(Program, SocketAddr), Error> {
+    listen(site, &with_workers(RETURN, workers), || Ok(()))
 }
 
-pub(super) fn start_proxy(site: &Site<'_>) -> Result<(Program, SocketAddr), Error> {
-    start(site, include_str!("../../config/nginx-proxy.conf.in"))
+/// With so many workers.
+pub(super) fn start_proxy(site: &Site<'_>, workers: u32) -> Result<(Program, SocketAddr), Error> {
+    let template = include_str!("../../config/nginx-proxy.conf.in");
+    listen(site, &with_workers(template, workers), || Ok(()))
+}
+
+/// Several workers have a listening socket each, so that the kernel spreads connections over them, as it does over our shards.
+fn with_workers(template: &str, workers: u32) -> String {
+    let shared = if workers > 1 { " reuseport" } else { "" };
+    template
+        .replace("@workers@", &workers.to_string())
+        .replace("@shared@", shared)
 }
 
 /// Constant answers on two ports, on the second by another protocol. Its requests are counted on the first.
@@ -31,7 +42,7 @@ pub(super) fn start_beside(
     };
     authority::certify(site.directory)?;
     let listener = Cell::new(None);
-    let (program, address) = listen(site, RETURN, || {
+    let (program, address) = listen(site, &with_workers(RETURN, 1), || {
         let second = port::free()?;
         listener.set(Some(second));
         let text = template.replace("@listener@", &second.port().to_string());
@@ -42,10 +53,6 @@ pub(super) fn start_beside(
         protocol,
     };
     Ok((program, address, listener))
-}
-
-fn start(site: &Site<'_>, template: &str) -> Result<(Program, SocketAddr), Error> {
-    listen(site, template, || Ok(()))
 }
 
 /// `prepare` is done before every try.
