@@ -40,7 +40,8 @@ reason alone:
 | `cache_all_safe_requests`, `check_host_against_uptime_tests`, `enforce_org_quotas`, `url_rewrites` | 1 each | 1 each | see the tables |
 | `use_standard_auth` beside `enable_jwt`; bodies, variables and `jq` in headers | 1 each | 0 | one way; fixed values |
 
-`plimsoll-calibration --only tyk-files --tyk CHECKOUT` counts them again.
+`plimsoll-calibration --only tyk-files --tyk CHECKOUT` counts them again; at Tyk's commit 31e219be it found the same
+([table](../calibration/results/2026-11-29T200212Z.md)).
 ";
 
 fn page() -> String {

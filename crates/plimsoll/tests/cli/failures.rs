@@ -113,7 +113,8 @@ fn a_feeder_that_ends_its_users_says_so_in_the_report() {
     let notes = &workspace.json("run/summary.json")["arms"]["main"]["notes"];
     let told = "ran out of data: the feeder `ids` has dealt all of its 3 rows, and users who would have got another stopped";
     assert!(notes.as_array().unwrap().contains(&told.into()), "{notes}");
-    assert!(workspace.read("run/report.html").contains(told));
+    let on_page = told.replace("`ids`", "<code>ids</code>");
+    assert!(workspace.read("run/report.html").contains(&on_page));
     assert!(workspace.read("run/report.md").contains("ran out of data"));
     assert!(workspace.read("run/events.jsonl").contains(told));
 }

@@ -4,15 +4,16 @@ use maud::{Markup, html};
 
 /// A sentence with its code set as such; a backtick without a partner is a character like any other.
 pub(super) fn sentence(text: &str) -> Markup {
-    let code = text.split_once('`').and_then(|(before, rest)| {
-        let (code, after) = rest.split_once('`')?;
-        Some((before, code, after))
-    });
+    let parts: Vec<&str> = text.split('`').collect();
     html! {
-        @if let Some((before, code, after)) = code {
-            (before) code { (code) } (sentence(after))
-        } @else {
-            (text)
+        @for (index, part) in parts.iter().enumerate() {
+            @if index % 2 == 0 {
+                (part)
+            } @else if index + 1 < parts.len() {
+                code { (part) }
+            } @else {
+                "`" (part)
+            }
         }
     }
 }
