@@ -134,19 +134,20 @@ fn newest(tables: &[Committed]) -> Vec<Judged> {
     merged(tables[..until].iter().map(rows).collect())
 }
 
-/// Tables from the newest to the oldest as one.
+/// Tables from the newest to the oldest as one. Work that was measured again has the rows of its newest table alone: another quantity may have
+/// taken the place of one.
 fn merged(mut tables: Vec<Vec<Judged>>) -> Vec<Judged> {
     let mut rows = tables.pop().unwrap_or_default();
     for newer in tables.into_iter().rev() {
         let mut measured: Vec<String> = Vec::new();
         for row in &newer {
-            if !measured.contains(&row.measured()) {
-                measured.push(row.measured());
+            if !measured.contains(&row.cells[0]) {
+                measured.push(row.cells[0].clone());
             }
         }
-        for measured in measured {
+        for work in measured {
             // Bars beside several peers need not stand behind each other.
-            let is_of_it = |row: &&Judged| row.measured() == measured;
+            let is_of_it = |row: &&Judged| row.cells[0] == work;
             let at = rows.iter().position(|row| is_of_it(&row));
             let at = at.unwrap_or(rows.len());
             rows.retain(|row| !is_of_it(&row));
@@ -298,6 +299,7 @@ mod tests {
                     row("two", 3),
                     row("three", 3),
                     row("two", 4).replace("1.00 ×", "0.50 ×"),
+                    row("two", 5).replace("| q |", "| another |"),
                 ],
             ),
             // Under another bar it is the same figure.
@@ -305,14 +307,21 @@ mod tests {
                 "b",
                 &[row("two", 2), row("one", 2).replace("1.00 ×", "1.20 ×")],
             ),
-            table("a", &[row("one", 1), row("two", 1)]),
+            table(
+                "a",
+                &[
+                    row("one", 1),
+                    row("two", 1),
+                    row("one", 1).replace("| q |", "| no longer measured |"),
+                ],
+            ),
         ];
         let rows = merged(tables);
         let figures = rows
             .iter()
             .map(|row| format!("{} {}", row.cells[0], row.cells[2]));
         let figures: Vec<String> = figures.collect();
-        assert_eq!(figures, ["one 2", "two 3", "two 4", "three 3"]);
+        assert_eq!(figures, ["one 2", "two 3", "two 4", "two 5", "three 3"]);
     }
 
     #[test]

@@ -265,7 +265,9 @@ impl Server {
     /// Requests that it has received, by its own counter, which nginx and our mock have. Being asked counts as one.
     pub fn requests(&self) -> Result<f64, Error> {
         let (path, read): (_, fn(&str) -> Option<f64>) = match self.kind {
-            Kind::NginxReturn | Kind::NginxBeside(_) => ("/status", nginx::requests),
+            Kind::NginxReturn | Kind::NginxReturnWorkers(_) | Kind::NginxBeside(_) => {
+                ("/status", nginx::requests)
+            }
             _ => ("/__admin/metrics", mock::requests),
         };
         let (status, body) = http::get(self.address, path, &[])?;

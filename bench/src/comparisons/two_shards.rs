@@ -1,5 +1,4 @@
-//! Our gateway and our mock with two shards beside themselves with one, at the same rate and on the same two processors; and what a second
-//! worker costs nginx there.
+//! The cost of a second shard to our gateway and our mock, and of a second worker to nginx, at one rate on the same two processors.
 
 use super::{Comparison, Findings, Round, TOGETHER};
 use crate::Error;
@@ -14,11 +13,11 @@ use crate::server::mock::Setting;
 
 pub const COMPARISON: Comparison = Comparison {
     name: "two-shards",
-    about: "gateway and mock with one and with two shards, at 20,000/s",
+    about: "gateway and mock with one and with two shards, nginx with one and with two workers, at 20,000/s",
     round: Round {
-        starts: 88,
+        starts: 19,
         leads: 8,
-        measured_times: 12,
+        measured_times: 16,
     },
     run,
 };
@@ -62,7 +61,7 @@ fn run(bench: &Bench) -> Result<Findings, Error> {
     let mut findings = Findings::default();
     for case in &CASES {
         let work = case.work;
-        let name = |()| format!("{work} with one and two shards, nginx with one and two workers");
+        let name = |()| format!("{work} and nginx together");
         let together = interleave(bench, &[()], TOGETHER, name, |()| {
             let upstream = case.upstream;
             let upstream =

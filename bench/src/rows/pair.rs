@@ -40,3 +40,34 @@ pub fn growth<R, V: Into<Option<f64>>>(
     let theirs = (sides[1].0, &theirs);
     Row::beside(work, Quantity::Growth, &ours, theirs, bar)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    fn side(readings: [Option<f64>; 2]) -> Side<f64> {
+        let mut side = Side::of("a side".to_owned());
+        side.readings = readings.to_vec();
+        let missing = || Error::Missing("not installed".to_owned());
+        side.error = side.readings.contains(&None).then(missing);
+        side
+    }
+
+    #[test]
+    fn growth_is_of_both_sides_or_of_none() {
+        let grown = |[much, little]: [&Side<f64>; 2], [more, less]: [&Side<f64>; 2]| {
+            let sides = [("ours", [much, little]), ("peer", [more, less])];
+            growth("w", sides, |us| *us, Some(Bar::at_most(1.0))).markdown()
+        };
+        let of = |us: f64| side([Some(us), Some(us)]);
+        let absent = side([None, None]);
+        let row = grown([&of(3.0), &of(2.0)], [&of(4.0), &of(2.0)]);
+        assert!(row.contains("| 1.500 × | peer: 2.000 × | 0.750"), "{row}");
+        let row = grown([&of(3.0), &of(2.0)], [&of(4.0), &absent]);
+        assert_eq!(
+            row,
+            "| w | growth of CPU per request |  | peer: not installed |  | ≤ 1.00 × |  | not measured |"
+        );
+    }
+}

@@ -22,12 +22,13 @@ pub(super) fn start_proxy(site: &Site<'_>, workers: u32) -> Result<(Program, Soc
     listen(site, &with_workers(template, workers), || Ok(()))
 }
 
-/// Several workers have a listening socket each, so that the kernel spreads connections over them, as it does over our shards.
+/// Several workers have a listening socket each, over which the kernel spreads connections. (Our shards share one, and who accepts first has
+/// the connection.)
 fn with_workers(template: &str, workers: u32) -> String {
-    let shared = if workers > 1 { " reuseport" } else { "" };
+    let reuseport = if workers > 1 { " reuseport" } else { "" };
     template
         .replace("@workers@", &workers.to_string())
-        .replace("@shared@", shared)
+        .replace("@reuseport@", reuseport)
 }
 
 /// Constant answers on two ports, on the second by another protocol. Its requests are counted on the first.
