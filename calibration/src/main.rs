@@ -31,7 +31,7 @@ use plimsoll_testbed::Wait;
 use plimsoll_testbed::runner::Run;
 use plimsoll_testbed::terminal::say;
 use plimsoll_testbed::{
-    announcement, child, clock, interrupt,
+    announcement, child, clock, executable, interrupt,
     peers::{nginx, redis},
     port, process, runner, witness,
 };
@@ -60,7 +60,7 @@ struct Arguments {
     /// A checkout of WireMock 3.13.2, whose tests the check wiremock-acceptance runs
     #[arg(long)]
     wiremock: Option<PathBuf>,
-    /// Directory of the tables [default: calibration/results]
+    /// Directory of the tables [default: calibration/results, and target/calibration for the short form]
     #[arg(long)]
     results: Option<PathBuf>,
 }
@@ -101,7 +101,11 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     };
     let run = Run::begin(arguments.plimsoll.clone())?;
     let head = run.head("Calibration", arguments.short.then_some(table::SHORT));
-    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
+    let sources = executable::sources()?;
+    let home = sources.join(match form {
+        Form::Short => "target/calibration",
+        Form::Long => "calibration/results",
+    });
     let results = arguments.results.clone().unwrap_or(home);
     let file = results.join(format!("{}.md", run.stamp));
     let mut bench = Bench::of(run, form)?;
