@@ -34,7 +34,7 @@ mod verdict;
 use crate::record::MethodName;
 use crate::render::view::RunView;
 use maud::{DOCTYPE, Markup, html};
-use sentence::sentence;
+pub(crate) use sentence::sentence;
 pub(crate) use trend::trend;
 
 /// Nothing may be loaded or run; styles stand in the page itself.
@@ -112,7 +112,7 @@ fn section(title: &str, reading: &str, content: Markup) -> Markup {
 /// A chart that scrolls where it does not fit, with a sentence below it.
 fn figure(chart: Markup, caption: &str) -> Markup {
     html! {
-        div.scroll tabindex="0" { figure { (chart) @if !caption.is_empty() { figcaption { (caption) } } } }
+        div.scroll tabindex="0" { figure { (chart) @if !caption.is_empty() { figcaption { (sentence(caption)) } } } }
     }
 }
 

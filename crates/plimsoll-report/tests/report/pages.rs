@@ -233,6 +233,8 @@ fn html_is_one_small_page_that_loads_nothing() {
             "@import",
             "http://www",
             "https://",
+            // Code in a sentence is set as code.
+            "`",
         ] {
             assert!(!page.contains(forbidden), "{name}: {forbidden}");
         }
@@ -242,6 +244,36 @@ fn html_is_one_small_page_that_loads_nothing() {
             "{name}: the same run gives the same bytes"
         );
     }
+}
+
+#[test]
+fn code_in_sentences_is_set_as_code_wherever_they_stand() {
+    let mut view = fixture::AVAILABILITY.clone();
+    let sentence = |place: &str| format!("see `{place}`");
+    view.summary.verdict.reasons.push(sentence("reason"));
+    view.summary.thresholds[0].reason = sentence("threshold");
+    for arm in view.summary.arms.values_mut() {
+        arm.notes.push(sentence("note"));
+        if let Some(found) = &mut arm.availability {
+            found.notes.push(sentence("availability"));
+            found.trials[0].void_reasons.push(sentence("trial"));
+            let annual = found.annual.as_mut().unwrap();
+            annual.sentences.push(sentence("year"));
+        }
+    }
+    let page = render::html::render(&view);
+    for place in [
+        "reason",
+        "threshold",
+        "note",
+        "availability",
+        "trial",
+        "year",
+    ] {
+        let code = format!("see <code>{place}</code>");
+        assert!(page.contains(&code), "{place}");
+    }
+    assert!(!page.contains('`'));
 }
 
 /// A run of an hour still makes a page that can be mailed.

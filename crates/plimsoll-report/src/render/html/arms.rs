@@ -34,7 +34,7 @@ pub(super) fn section(view: &RunView) -> Markup {
     )
 }
 
-/// A table of texts as HTML.
+/// A table of texts as HTML: names in the first column, figures and sentences in the others.
 pub(super) fn table(table: &Table) -> Markup {
     let class = |column| if table.is_words(column) { "w" } else { "" };
     html! {
@@ -47,7 +47,7 @@ pub(super) fn table(table: &Table) -> Markup {
                         tr class=[row.first().filter(|name| name.is_empty()).map(|_| "more")] {
                             @for (column, cell) in row.iter().enumerate() {
                                 @if column == 0 { th.name scope="row" { (cell) } }
-                                @else { td class=(class(column)) { (cell) } }
+                                @else { td class=(class(column)) { (sentence(cell)) } }
                             }
                         }
                     }

@@ -48,7 +48,7 @@ pub(super) fn of_one(bottleneck: &Bottleneck) -> Markup {
             }
         }
         @if !bottleneck.unseen.is_empty() {
-            p.sub { "Not looked at: " (bottleneck.unseen.join("; ")) "." }
+            p.sub { "Not looked at: " (sentence(&bottleneck.unseen.join("; "))) "." }
         }
     }
 }

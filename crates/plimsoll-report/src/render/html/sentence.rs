@@ -3,16 +3,18 @@
 use maud::{Markup, html};
 
 /// A sentence with its code set as such; a backtick without a partner is a character like any other.
-pub(super) fn sentence(text: &str) -> Markup {
+pub(crate) fn sentence(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     html! {
         @for (index, part) in parts.iter().enumerate() {
             @if index % 2 == 0 {
                 (part)
-            } @else if index + 1 < parts.len() {
-                code { (part) }
-            } @else {
+            } @else if index + 1 == parts.len() {
                 "`" (part)
+            } @else if part.is_empty() {
+                "``"
+            } @else {
+                code { (part) }
             }
         }
     }
@@ -31,5 +33,13 @@ mod tests {
         );
         assert_eq!(set("no code & none"), "no code &amp; none");
         assert_eq!(set("`a` and a lone `"), "<code>a</code> and a lone `");
+        assert_eq!(set("a`b"), "a`b");
+        assert_eq!(set("``, an empty one"), "``, an empty one");
+    }
+
+    #[test]
+    fn a_long_run_of_backticks_is_itself() {
+        let run = "`".repeat(1_000_001);
+        assert!(sentence(&run).into_string() == run);
     }
 }

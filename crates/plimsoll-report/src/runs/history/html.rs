@@ -3,7 +3,7 @@
 use super::History;
 use super::text::mark;
 use crate::judgement::threshold::format_value;
-use crate::render::html::{trend, whole_page};
+use crate::render::html::{sentence, trend, whole_page};
 use maud::html;
 
 /// Renders it.
@@ -38,7 +38,7 @@ pub fn render(history: &History) -> String {
                     tr { th.name scope="row" { (point.started_at) } td { (format_value(point.value, unit)) } td.w { (point.location) } }
                 } }
             } }
-            @for line in &history.left_out { p.sub { "Left out: " (line) } }
+            @for line in &history.left_out { p.sub { "Left out: " (sentence(line)) } }
         }
     };
     whole_page(

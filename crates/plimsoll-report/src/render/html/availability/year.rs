@@ -7,7 +7,7 @@ use crate::render::html::axis::{self, Axis};
 use crate::render::html::over_time::{LEFT, WIDTH};
 use crate::render::html::plot::{self, Canvas, Pen, Plot};
 use crate::render::html::style::{self, FAILED, LABEL};
-use crate::render::html::{arms, figure, legend};
+use crate::render::html::{arms, figure, legend, sentence};
 use crate::render::table::Table;
 use crate::render::words::{number, time};
 use maud::{Markup, html};
@@ -32,7 +32,7 @@ pub(super) fn part(found: &AvailabilitySummary) -> Markup {
     html! {
         h3 { "A year" }
         (arms::table(&year(annual)))
-        ul.notes { @for said in of_year(found) { li { (said) } } }
+        ul.notes { @for said in of_year(found) { li { (sentence(&said)) } } }
         (legend(names))
         (figure(stacked(annual), "Expected seconds of a year by fault, one behind the other; line: from what they are at least to what they are at most, each 95 % certain by itself."))
         (figure(nines(annual, within), "On a scale of nines. Bold: expected, with both ends; below it each fault; the lowest row: years by chance, at the median, at 95 and at 99 of 100. Red: what `within` allows."))
