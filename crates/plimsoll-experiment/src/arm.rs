@@ -248,7 +248,8 @@ impl Common<'_> {
 
     fn target(&self, loader: &mut Loader<'_>, wire: &ArmWire, at: &Pointer) -> Option<TargetRef> {
         if wire.load.as_ref().is_some_and(|load| load.target.is_some()) {
-            let message = "an arm names its target itself: move it up, beside `load`";
+            let message =
+                "an arm's `target` does not belong in its `load`: move it up, next to `load`";
             loader.refuse_key(at.key("load").key("target"), message);
         }
         let own = wire

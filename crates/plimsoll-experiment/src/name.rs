@@ -22,5 +22,5 @@ pub(super) fn refuse_name(kind: &str, text: &str) -> Option<String> {
     }
     RESERVED
         .contains(&text)
-        .then(|| format!("`{text}` has a meaning of its own: choose another name for {kind}"))
+        .then(|| format!("`{text}` is a reserved name: choose another name for {kind}"))
 }

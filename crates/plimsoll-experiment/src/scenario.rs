@@ -79,7 +79,7 @@ pub(super) fn convert_common(loader: &mut Loader<'_>, wire: &ExperimentWire) -> 
     match (&wire.scenario, &wire.scenarios) {
         (Some(steps), scenarios) => {
             if scenarios.is_some() {
-                let message = "has no place beside `scenario`: keep one of them";
+                let message = "cannot be combined with `scenario`: keep one of them";
                 loader.refuse_key(root.key("scenarios"), message);
             }
             convert(loader, steps, &root.key("scenario"))

@@ -256,7 +256,7 @@ fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> 
             "`{path}` is found by a search: write `method: {{ capacity: … }}`, or another metric"
         )),
         Method::Levels(levels) if !of_levels && is_mixture => Some(format!(
-            "`{path}` is of all levels together, which means nothing: write `levels.{}.{path}`",
+            "`{path}` would mix all levels: write `levels.{}.{path}`",
             levels
                 .points
                 .first()
@@ -264,7 +264,7 @@ fn refuse_method(metric: &Metric, method: &Method, arm: &Arm) -> Option<String> 
                 .unwrap_or_default()
         )),
         Method::Capacity(_) if !of_search => Some(format!(
-            "`{path}` is of one trial of a search, whose rate is not known before: write `capacity` or `capacity.lower_per_s`"
+            "`{path}` belongs to one trial of a search, whose rate is not known in advance: write `capacity` or `capacity.lower_per_s`"
         )),
         Method::Measure
         | Method::Compare { .. }
@@ -338,7 +338,7 @@ fn refuse_difference(metric: &Metric, arm: &str, method: &Method) -> Option<Stri
             "`{metric}` is a difference to a baseline: write `method: {{ compare: … }}`, or another metric"
         )),
         Method::Compare { baseline, .. } if baseline == arm => Some(format!(
-            "`{metric}` of the baseline is nothing: write another arm, or another metric"
+            "the baseline has no `{metric}`: write another arm, or another metric"
         )),
         Method::Compare { .. } => None,
     }

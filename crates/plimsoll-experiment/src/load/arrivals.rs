@@ -41,12 +41,12 @@ pub fn convert(loader: &mut Loader<'_>, layers: Layers<'_>, warmup: Duration) ->
     }
     let parts = match models[..] {
         [] => {
-            loader.refuse(at, "does not say how arrivals come about: write one of `rate`, `ramp`, `staircase`, `users` and `stages`");
+            loader.refuse(at, "does not define the load: write one of `rate`, `ramp`, `staircase`, `users` and `stages`");
             return None;
         }
         [first, second, ..] => {
             let message = format!(
-                "`{first}` says already how arrivals come about: keep one of them, or put the other into an arm"
+                "`{first}` already defines the load: keep one of them, or put the other into an arm"
             );
             loader.refuse_key(at.key(second), message);
             return None;

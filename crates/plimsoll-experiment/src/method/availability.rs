@@ -172,7 +172,7 @@ fn time(
     let time = wire.map_or(default, |time| *time);
     if time.is_zero() {
         let message = format!(
-            "is nothing: write for instance `{}`",
+            "must be longer than 0: write for instance `{}`",
             format_seconds(default.as_secs_f64()).replace(' ', "")
         );
         loader.refuse(at, message);

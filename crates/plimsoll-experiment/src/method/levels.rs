@@ -114,7 +114,10 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &LevelsWire, at: &Pointer) 
     let written = wire.rates.is_some() != wire.users.is_some();
     check(loader, &points, &at.key(key), written);
     if wire.hold.is_zero() {
-        loader.refuse(at.key("hold"), "is nothing: write for instance `hold: 10s`");
+        loader.refuse(
+            at.key("hold"),
+            "must be longer than 0: write for instance `hold: 10s`",
+        );
     }
     Levels {
         points,

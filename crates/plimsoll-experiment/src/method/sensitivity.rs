@@ -51,7 +51,10 @@ pub(super) fn convert(
         loader.refuse(at.key("blocks"), message);
     }
     if wire.hold.is_zero() {
-        loader.refuse(at.key("hold"), "is nothing: write for instance `hold: 3s`");
+        loader.refuse(
+            at.key("hold"),
+            "must be longer than 0: write for instance `hold: 3s`",
+        );
     }
     Sensitivity {
         links,

@@ -205,7 +205,7 @@ fn refuse_other_keys(converter: &mut Converter<'_, '_>, wire: &StepWire, at: &Po
     for key in written.chain(others) {
         converter.loader.refuse_key(
             at.key(key),
-            format!("has no place beside `{way}`: make it a step of its own"),
+            format!("cannot be combined with `{way}`: make it a separate step"),
         );
     }
 }

@@ -74,7 +74,7 @@ fn kind(converter: &mut Converter<'_, '_>, wire: &Entries<ScenarioWire>, at: &Po
             ),
             (_, Some(_)) if has_weights => converter.loader.refuse_key(
                 at.key("load"),
-                "has no place where scenarios have a `weight`: give all of them a weight, to share the common load, or each a load of its own",
+                "cannot be used where scenarios have a `weight`: give every scenario a `weight`, to share the common load, or every one its own `load`",
             ),
             _ => {}
         }

@@ -217,7 +217,7 @@ fn refuse_host(text: &str) -> Option<String> {
     }
     RESERVED
         .contains(&text)
-        .then(|| format!("`{text}` has a meaning of its own: choose another name"))
+        .then(|| format!("`{text}` is a reserved name: choose another"))
 }
 
 #[cfg(test)]

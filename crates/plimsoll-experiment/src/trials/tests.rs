@@ -298,7 +298,11 @@ fn definitions_under_which_nothing_is_seen_are_refused() {
         "retries: { times: 0, after: 1s }",
         "no client that tries again",
     );
-    check(rate, "phase: 0s", "is nothing: write for instance");
+    check(
+        rate,
+        "phase: 0s",
+        "must be longer than 0: write for instance",
+    );
     check(rate, "gap: 10ms", "is shorter than 3 arrivals");
     check(
         "{ rate: 5/s }",

@@ -274,7 +274,7 @@ impl RunningLoad {
                 () = stopped(stop), if !self.stopping => {
                     self.stopping = true;
                     recorder.tell(Progress::Note(
-                        "told to stop: what is under way may end, then the record is written".to_owned(),
+                        "stopping: exchanges in flight may finish, then the record is written".to_owned(),
                     ));
                     self.generator.ask_to_stop().await;
                 }
@@ -351,7 +351,7 @@ impl RunningLoad {
         }
         for (place, breach) in &breaches {
             let message = format!(
-                "threshold {} does not hold over the last {} s: it ends the load",
+                "threshold {} was not met over the last {} s: the load is ended",
                 place + 1,
                 breach.window_s
             );

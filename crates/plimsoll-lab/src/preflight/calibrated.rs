@@ -89,15 +89,17 @@ fn sentence(peak: f64, ceiling: f64, elsewhere: bool) -> Option<String> {
         share * 100.0,
         format_number(ceiling)
     );
-    let judged = "the run's own criteria will judge";
+    let judged = "the run's validity criteria will decide";
     let remedy = "lower the rate, or use more processors or a second host";
     Some(match (share > 1.0, elsewhere) {
         (false, _) => {
-            format!("{offer}, so high percentiles may be the generator's: {remedy}; {judged}")
+            format!("{offer}, so the generator may distort high percentiles: {remedy}; {judged}")
         }
         (true, false) => format!("{offer}, so it cannot be reached here: {remedy}; {judged}"),
         (true, true) => {
-            format!("{offer}, and a generator alone can hardly reach it either: {remedy}; {judged}")
+            format!(
+                "{offer}, and even a generator alone is unlikely to reach it: {remedy}; {judged}"
+            )
         }
     })
 }
@@ -155,8 +157,8 @@ mod tests {
 
     #[test]
     fn beyond_half_there_is_a_sentence() {
-        insta::assert_snapshot!(said("{ rate: 6200/s, duration: 5s }"), @"arm `main` offers up to 6,200/s, 62 % of the 10,000/s that generator and mock reach together on this host, so high percentiles may be the generator's: lower the rate, or use more processors or a second host; the run's own criteria will judge");
-        insta::assert_snapshot!(said("{ ramp: { from: 20000/s, to: 1/s }, duration: 5s }"), @"arm `main` offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, so it cannot be reached here: lower the rate, or use more processors or a second host; the run's own criteria will judge");
+        insta::assert_snapshot!(said("{ rate: 6200/s, duration: 5s }"), @"arm `main` offers up to 6,200/s, 62 % of the 10,000/s that generator and mock reach together on this host, so the generator may distort high percentiles: lower the rate, or use more processors or a second host; the run's validity criteria will decide");
+        insta::assert_snapshot!(said("{ ramp: { from: 20000/s, to: 1/s }, duration: 5s }"), @"arm `main` offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, so it cannot be reached here: lower the rate, or use more processors or a second host; the run's validity criteria will decide");
         assert_ne!(
             said("{ staircase: { from: 1000/s, step: 1000/s, every: 1s }, duration: 6s }"),
             ""
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_target_elsewhere_leaves_room_for_doubt() {
-        insta::assert_snapshot!(sentence(20_000.0, 10_000.0, true).unwrap(), @"offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, and a generator alone can hardly reach it either: lower the rate, or use more processors or a second host; the run's own criteria will judge");
+        insta::assert_snapshot!(sentence(20_000.0, 10_000.0, true).unwrap(), @"offers up to 20,000/s, 200 % of the 10,000/s that generator and mock reach together on this host, and even a generator alone is unlikely to reach it: lower the rate, or use more processors or a second host; the run's validity criteria will decide");
     }
 
     #[test]

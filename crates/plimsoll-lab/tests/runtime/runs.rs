@@ -273,7 +273,7 @@ fn a_threshold_that_may_do_so_ends_the_run() {
     let event = aborted.next().unwrap();
     assert_eq!(
         event.message,
-        "threshold 2 does not hold over the last 1 s: it ends the load"
+        "threshold 2 was not met over the last 1 s: the load is ended"
     );
     assert_eq!(aborted.next(), None);
 }

@@ -39,7 +39,7 @@ impl Guard {
         let access = match &config.admin {
             AdminAccess::Loopback if !bound.is_loopback() => {
                 return Err(MockError::Config(format!(
-                    "listening on {bound} would open the admin API to the network: give it credentials or open it on purpose"
+                    "listening on {bound} would expose the admin API to the network: set `--admin-api-basic-auth USER:PASSWORD`, or allow it with `--admin-open`"
                 )));
             }
             AdminAccess::Loopback => Access::KnownHost,

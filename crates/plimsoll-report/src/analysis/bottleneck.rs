@@ -34,7 +34,8 @@ pub fn attribute(case: &Case) -> Bottleneck {
         if case.limit().good_per_s <= 0.0 {
             return Bottleneck {
                 conclusion: BottleneckConclusion::Unknown,
-                statement: "No exchange got a good answer, so nothing is known of a limit: see what failed.".to_owned(),
+                statement: "No exchange succeeded, so no limit can be determined: see what failed."
+                    .to_owned(),
                 causes: Vec::new(),
                 ruled_out: Vec::new(),
                 unseen,
@@ -76,7 +77,7 @@ pub fn attribute(case: &Case) -> Bottleneck {
         None => Bottleneck {
             conclusion: BottleneckConclusion::Unknown,
             statement: format!(
-                "{}, and the observations do not say what: see what was ruled out, and what was not observed.",
+                "{}, but the observations do not show the cause: see what was ruled out and what was not observed.",
                 gave_way_at(case)
             ),
             causes,

@@ -151,7 +151,7 @@ fn confidence(settings: &Settings, trials: &[Trial], taken: &[Taken]) -> Result<
         && (settings.exceed_ratio - EXCEED_RATIO).abs() < f64::EPSILON;
     if !is_as_simulated {
         return Err(format!(
-            "how sure the interval is cannot be said: it is known for trials of {} or longer, a precision of {} % or wider and an exceed ratio of {EXCEED_RATIO}",
+            "the confidence of the interval is unknown: it is known for trials of {} or longer, a precision of {} % or wider and an exceed ratio of {EXCEED_RATIO}",
             format_seconds(LEAST_TRIAL_S),
             format_number(100.0 * LEAST_PRECISION)
         ));
@@ -159,13 +159,13 @@ fn confidence(settings: &Settings, trials: &[Trial], taken: &[Taken]) -> Result<
     let mut components = trials.iter().flat_map(|trial| trial.components.values());
     if components.any(|component| component.strain.throttled_share.unwrap_or(0.0) > 0.0) {
         return Err(
-            "how sure the interval is cannot be said: a CPU quota was used up, and what a share of a processor does in a second wanders"
+            "the confidence of the interval is unknown: a CPU quota was used up, and what a share of a processor achieves varies from second to second"
                 .to_owned(),
         );
     }
     if let Some(how) = contradiction(taken) {
         return Err(format!(
-            "how sure the interval is cannot be said: {how}. Longer trials tell rates apart better"
+            "the confidence of the interval is unknown: {how}. Longer trials tell rates apart better"
         ));
     }
     Ok(CONFIDENCE)
@@ -184,13 +184,13 @@ pub(super) fn contradiction(taken: &[Taken]) -> Option<&'static str> {
     };
     let carried = rates(TrialOutcome::Good).fold(0.0, f64::max);
     if rates(TrialOutcome::Bad).any(|rate| rate <= carried) {
-        return Some("a rate was carried that is not below every rate that was not");
+        return Some("a rate was carried although the same or a lower rate was not");
     }
     // Far below, a trial straddles because it holds few times.
     let mut near = rates(TrialOutcome::Straddling)
         .filter(|rate| carried / 2.0 < *rate && *rate < carried * (1.0 - SAME));
     near.next()
-        .map(|_| "a rate below one that was carried could not be told from one that is not")
+        .map(|_| "a trial at a rate below one that was carried straddled the limit")
 }
 
 /// `held`: whether the lower bound held when it was confirmed.

@@ -269,13 +269,13 @@ fn limit(
         (_, Decide::Figure) if value <= found.limit => (
             TrialOutcome::Bad,
             format!(
-                "{said} or more, for too many arrivals were never answered: not surely ≤ {limit}"
+                "{said} or more: too many arrivals were never answered to be sure of ≤ {limit}"
             ),
         ),
         (_, Decide::Figure) => (TrialOutcome::Bad, format!("{said} > {limit}")),
         (_, Decide::Interval) => (
             TrialOutcome::Straddling,
-            format!("the interval of {said} reaches over {limit}"),
+            format!("the interval of {said} straddles {limit}"),
         ),
     }
 }

@@ -178,7 +178,9 @@ fn decide(
     };
     let found = found(value, reading, show);
     if standing == Standing::Reserved {
-        let reason = format!("{subject} is {found}, but the arms do not fail alike: see validity");
+        let reason = format!(
+            "{subject} is {found}, but the arms have different failure rates: see validity"
+        );
         return (VerdictResult::Inconclusive, reason);
     }
     let marked = match standing {
@@ -191,7 +193,7 @@ fn decide(
         return (VerdictResult::Failed, reason);
     }
     if let Some((result, why)) = reading.percentile.and_then(|of| open(threshold.bound, of)) {
-        let reason = format!("{subject} is {found}, and not known to be {limit}: {why}");
+        let reason = format!("{subject} is {found}, but cannot be shown to be {limit}: {why}");
         return (result, reason);
     }
     if right {
@@ -202,7 +204,7 @@ fn decide(
     } else {
         (
             VerdictResult::Inconclusive,
-            format!("{subject} is {found}: its interval reaches over the limit, {limit}{marked}"),
+            format!("{subject} is {found}: its interval straddles the limit, {limit}{marked}"),
         )
     }
 }
@@ -242,7 +244,7 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
     if matches!(bound, Bound::Below(_)) && of.without_answer > 1.0 - of.share {
         let lost = format_share(of.without_answer);
         let why = format!(
-            "{lost} of what was due got no good answer, more than the {name} leaves out (where failures are to be judged apart, set a threshold on `failed_share`)"
+            "{lost} of the arrivals had no successful response, more than the {name} tolerates (to judge failures separately, set a threshold on `failed_share`)"
         );
         return Some((VerdictResult::Failed, why));
     }
@@ -257,7 +259,7 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
     if of.count < needed && matches!(bound, Bound::Below(_)) {
         #[expect(clippy::cast_precision_loss, reason = "counts for people")]
         let [count, needed] = [of.count, needed].map(|n| format_number(n as f64));
-        let why = format!("n = {count} is too small: at least {needed} for the {name}");
+        let why = format!("n = {count} is too small: the {name} needs at least {needed}");
         return Some((VerdictResult::Inconclusive, why));
     }
     if of.low.is_none() && of.high.is_none() && !of.is_at_least {
@@ -334,7 +336,7 @@ mod tests {
         check(below, at(0.6, 0.4, 0.8), (Passed, text));
         let text = "gateway added.p99 is 1.60 ms (1.00 ms to 2.20 ms), not below 1.00 ms";
         check(below, at(1.6, 1.0, 2.2), (Failed, text));
-        let text = "gateway added.p99 is 900 µs (400 µs to 1.40 ms): its interval reaches over the limit, below 1.00 ms";
+        let text = "gateway added.p99 is 900 µs (400 µs to 1.40 ms): its interval straddles the limit, below 1.00 ms";
         check(below, at(0.9, 0.4, 1.4), (Inconclusive, text));
         let text = "gateway added.p99 is 1.60 ms (1.10 ms to 2.20 ms), above 1.00 ms";
         check(above, at(1.6, 1.1, 2.2), (Passed, text));
@@ -357,7 +359,7 @@ mod tests {
                 without_answer: 0.0,
             }),
         };
-        let text = "gateway added.p99 is 600 µs, and not known to be below 1.00 ms: n = 5 is too small for an interval";
+        let text = "gateway added.p99 is 600 µs, but cannot be shown to be below 1.00 ms: n = 5 is too small for an interval";
         let (below, sound) = (Bound::Below(MS), Standing::Sound);
         check(below, reading, sound, (Inconclusive, text));
     }
@@ -410,7 +412,7 @@ mod tests {
         let text = "gateway added.p99 is not judged: criterion 2, lateness: Lower the rate.";
         let ruled_out = Standing::Invalid(&row);
         check(below, at(0.6, 0.4, 0.8), ruled_out, (Invalid, text));
-        let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), but the arms do not fail alike: see validity";
+        let text = "gateway added.p99 is 600 µs (400 µs to 800 µs), but the arms have different failure rates: see validity";
         let exact = |value: f64| Reading::exact(Some(value * MS));
         let too_large = Standing::TooLarge(&row);
         let kept = "gateway added.p99 is 600 µs, below 1.00 ms (it may be too large, not too small: see validity)";

@@ -199,7 +199,7 @@ fn nothing_measured(summary: &Summary, facts: &Facts) -> Option<String> {
 
 /// Sentence on a run that ended before its time.
 fn kept(reason: &str) -> String {
-    format!("{reason}: what was measured until then is kept")
+    format!("{reason}: results up to that point are kept")
 }
 
 /// Without a threshold that judges failures, a run in which every exchange failed has measured nothing of the service.
@@ -261,7 +261,7 @@ fn undecided(name: &str, arm: &ArmSummary) -> Option<String> {
     let reserved = |difference: &Difference| difference.reservation.is_some();
     if p50.is_some_and(reserved) || reserved(p99) {
         return Some(format!(
-            "{name}: nothing can be said while the arms do not fail alike"
+            "{name}: no conclusion while the arms have different failure rates"
         ));
     }
     Some(format!(
@@ -275,10 +275,10 @@ fn undecided(name: &str, arm: &ArmSummary) -> Option<String> {
 pub fn describe_power(minimum_detectable: f64, blocks: u32, more: Option<u32>) -> String {
     let more = match more {
         Some(more) => format!("about {more} more would decide"),
-        None => "no reasonable number of blocks would decide".to_owned(),
+        None => "no practical number of blocks would decide it".to_owned(),
     };
     format!(
-        "{blocks} blocks find differences from {} on, {more}",
+        "{blocks} blocks can detect differences of {} or more; {more}",
         format_seconds(minimum_detectable)
     )
 }
@@ -422,7 +422,7 @@ fn left_out(summary: &Summary, name: &str) -> Option<String> {
         .map(|level| format!(" at {level}"))
         .unwrap_or_default();
     Some(format!(
-        "nothing is concluded on the {} of {name}{at}: {}",
+        "no conclusion on the {} of {name}{at}: {}",
         figure.label(),
         describe_row(row)
     ))

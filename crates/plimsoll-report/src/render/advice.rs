@@ -112,7 +112,7 @@ mod tests {
             row(
                 3,
                 "b",
-                "It stalled, for 1.5 s: something took its processor. Stop what runs here. This reaches only figures beyond the p99.",
+                "It stalled, for 1.5 s: something took its processor. Stop what runs here. Only figures beyond the p99 are affected.",
             ),
         ];
         let groups = grouped(&rows);
@@ -137,7 +137,7 @@ mod tests {
                         ("a", "It stalled, for 20.5 ms."),
                         (
                             "b",
-                            "It stalled, for 1.5 s. This reaches only figures beyond the p99."
+                            "It stalled, for 1.5 s. Only figures beyond the p99 are affected."
                         ),
                     ]
                 ),

@@ -334,7 +334,7 @@ mod tests {
         ]);
         rows[1].name = "something else".to_owned();
         insta::assert_snapshot!(validity(&rows), @r"
-        validity: 1 of 3 criteria does not hold, and 1 more marks figures although it holds
+        validity: 1 of 3 criteria is not met, and 1 more is met but marks figures
           6 what 6 looks at: a 2 (≤ 1)
               Mend it.
             something else: a 2 (≤ 1)

@@ -135,7 +135,7 @@ pub(crate) fn conclusion(difference: &Difference) -> String {
     };
     let mut remarks = Vec::new();
     if difference.reservation == Some(Reservation::Failures) {
-        remarks.push("the arms do not fail alike".to_owned());
+        remarks.push("the arms have different failure rates".to_owned());
     }
     if difference.blocks < difference.planned_blocks {
         remarks.push(format!(
@@ -272,8 +272,8 @@ pub(super) fn method(view: &RunView) -> String {
 pub(super) fn state(state: RunState) -> Option<&'static str> {
     match state {
         RunState::Complete => None,
-        RunState::Interrupted => Some("interrupted: what was measured until then is kept"),
-        RunState::Aborted => Some("ended by a threshold: what was measured until then is kept"),
+        RunState::Interrupted => Some("interrupted: results up to that point are kept"),
+        RunState::Aborted => Some("ended by a threshold: results up to that point are kept"),
         RunState::Running => Some("not finished"),
     }
 }
@@ -314,22 +314,22 @@ fn numbers<'a>(rows: impl IntoIterator<Item = &'a ValidityRow>) -> BTreeSet<u32>
     rows.into_iter().map(|row| row.criterion).collect()
 }
 
-/// How many criteria do not hold, and how many of the others mark figures although they hold; `None` where all hold.
+/// How many criteria are not met, and how many of the others mark figures all the same; `None` where all are met.
 pub(super) fn broken(rows: &[ValidityRow]) -> Option<String> {
     let failing = numbers(rows.iter().filter(|row| !row.ok));
     let marking = numbers(rows.iter().filter(|row| row.effect != Effect::None));
     let verb = match failing.len() {
         0 => return None,
-        1 => "does",
-        _ => "do",
+        1 => "is",
+        _ => "are",
     };
     let more = match marking.difference(&failing).count() {
         0 => String::new(),
-        1 => ", and 1 more marks figures although it holds".to_owned(),
-        count => format!(", and {count} more mark figures although they hold"),
+        1 => ", and 1 more is met but marks figures".to_owned(),
+        count => format!(", and {count} more are met but mark figures"),
     };
     let (count, all) = (failing.len(), criteria(rows));
-    Some(format!("{count} of {all} criteria {verb} not hold{more}"))
+    Some(format!("{count} of {all} criteria {verb} not met{more}"))
 }
 
 /// Times for which alone no criterion fails.
@@ -360,9 +360,11 @@ pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
 /// Whether the measurement can be trusted, in a sentence.
 pub(super) fn trust(rows: &[ValidityRow]) -> String {
     match broken(rows) {
-        None => format!("Every figure without a mark stands: {}.", all_hold(rows)),
+        None => format!("All unmarked figures are valid: {}.", all_hold(rows)),
         Some(broken) => {
-            format!("{broken}. They are judged per claim: what they do not concern stands.")
+            format!(
+                "{broken}. A failed criterion affects only the figures it concerns: all others remain valid."
+            )
         }
     }
 }
@@ -456,12 +458,12 @@ pub(super) mod tests {
         check(&[(1, true, none), (2, true, marked)], None);
         check(
             &[(1, true, none), (2, false, invalid), (3, true, marked)],
-            Some("1 of 3 criteria does not hold, and 1 more marks figures although it holds"),
+            Some("1 of 3 criteria is not met, and 1 more is met but marks figures"),
         );
         // What fails in one arm and marks in another is one that does not hold.
         check(
             &[(1, false, invalid), (2, false, invalid), (2, true, marked)],
-            Some("2 of 2 criteria do not hold"),
+            Some("2 of 2 criteria are not met"),
         );
     }
 }

@@ -94,7 +94,7 @@ fn thresholds_decide_a_valid_run() {
         &few,
         VerdictResult::Inconclusive,
         6,
-        "a response_time.p99 is 1.00 ms, and not known to be below 2.00 ms: n = 100 is too small: at least 299 for the p99",
+        "a response_time.p99 is 1.00 ms, but cannot be shown to be below 2.00 ms: n = 100 is too small: the p99 needs at least 299",
     );
     let none = [threshold("a", "connect_time.p99", Bound::Below(1.0))];
     let open = measured(block("a", 100, 1_000), &none);
@@ -317,7 +317,7 @@ fn a_median_stands_where_the_tail_is_void() {
         reasons[1].starts_with("gateway adds 502 µs at p50"),
         "{reasons:?}"
     );
-    assert!(reasons[2].starts_with("nothing is concluded on the p99 of gateway: criterion 13"));
+    assert!(reasons[2].starts_with("no conclusion on the p99 of gateway: criterion 13"));
 
     let method = Method::Compare {
         baseline: "base".to_owned(),
@@ -383,7 +383,7 @@ fn a_percentile_does_not_hold_while_too_many_get_no_answer() {
         &half,
         VerdictResult::Failed,
         3,
-        "a response_time.p99 is at least 1.00 ms, and not known to be below 2.00 ms: 50 % of what was due got no good answer, more than the p99 leaves out (where failures are to be judged apart, set a threshold on `failed_share`)",
+        "a response_time.p99 is at least 1.00 ms, but cannot be shown to be below 2.00 ms: 50 % of the arrivals had no successful response, more than the p99 tolerates (to judge failures separately, set a threshold on `failed_share`)",
     );
     // What still waited at the end may have been about to be answered: nobody knows.
     let mut waiting = dropping(100);
@@ -433,7 +433,7 @@ fn failing_is_not_being_faster() {
     assert_eq!(faster.verdict.result, VerdictResult::Inconclusive);
     assert_eq!(
         faster.verdict.reasons[0],
-        "gateway: nothing can be said while the arms do not fail alike"
+        "gateway: no conclusion while the arms have different failure rates"
     );
     let method = Method::Compare {
         baseline: "base".to_owned(),
@@ -453,7 +453,7 @@ fn an_undecided_comparison_says_what_it_could_have_found() {
     let base = [900, 4_000, 900, 2_500, 1_200, 1_000].map(|time| block("base", 100, time));
     let summary = compared(&[arm("base", base), arm("gateway", noisy)]);
     assert_eq!(ExitClass::of(summary.verdict.result).code(), 6);
-    insta::assert_snapshot!(summary.verdict.reasons[0], @"gateway: neither median nor p99 is decided; 6 blocks find differences from 1.01 ms on, about 59 more would decide");
+    insta::assert_snapshot!(summary.verdict.reasons[0], @"gateway: neither median nor p99 is decided; 6 blocks can detect differences of 1.01 ms or more; about 59 more would decide");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub struct Args {
 /// Protocol of connections, and their security.
 #[derive(Debug, clap::Args)]
 struct Security {
-    /// HTTP/2: agreed on over TLS, with prior knowledge without it.
+    /// HTTP/2: negotiated (ALPN) over TLS, prior knowledge in plaintext.
     #[arg(long)]
     http2: bool,
     /// With --http2: virtual users that share a connection, each with one stream at a time.

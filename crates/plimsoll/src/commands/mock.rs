@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The name of the listener over TLS.
 const HTTPS: &str = "https";
 
-/// Serve WireMock stub mappings, and go-bench-suite's endpoints beside them.
+/// Serve WireMock stub mappings and go-bench-suite's endpoints.
 ///
 /// Flags are named as WireMock's where it has them. Unlike WireMock it listens on loopback unless told otherwise.
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub struct Args {
     /// Take no response for a template.
     #[arg(long)]
     disable_response_templating: bool,
-    /// Never pack answers with gzip.
+    /// Never compress answers with gzip.
     #[arg(long)]
     disable_gzip: bool,
     /// File in which counters and the mock's own times survive this process.

@@ -82,7 +82,7 @@ fn refuse(outlooks: &[Outlook]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Input(format!(
-        "{}\n`plimsoll run --force` and `load --force` carry it out all the same",
+        "{}\nto run it anyway, add `--force` to `plimsoll run` or `plimsoll load`",
         refusals.join("\n")
     )))
 }

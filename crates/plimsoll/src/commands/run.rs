@@ -21,7 +21,7 @@ pub struct Args {
     /// Replace a value of the file, such as `--set load.rate=100/s`; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
-    /// Go on with the search, or the trials of faults, of an earlier run of the same files: its trials count, and are not made again.
+    /// Continue the search or fault trials of an earlier run of the same files: its trials count and are not repeated.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct Common {
     /// Plain lines instead of the live view.
     #[arg(long)]
     no_ui: bool,
-    /// Run a plan that cannot reach a rate that it states; summary and report say that it cannot.
+    /// Run even if the plan cannot reach a rate that it states; the summary and report say so.
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -146,13 +146,13 @@ fn an_interrupted_search_goes_on_from_its_trials() {
     workspace
         .run(&[&resumed[..], &other].concat())
         .ended_with(2)
-        .saying("with other values set");
+        .saying("`--set` values");
     let text = workspace.read("slow.yaml").replace("25/s", "30/s");
     workspace.write("slow.yaml", &text);
     workspace
         .run(&resumed)
         .ended_with(2)
-        .saying("is a run of other files");
+        .saying("this run had other files");
 }
 
 /// A server that works 8 ms for each request, in a control group that gives it 0.3 of a processor: the quota gives way, and with 80 % of it

@@ -31,12 +31,12 @@ pub(super) fn convert(loader: &mut Loader<'_>, wire: &TlsWire, at: &Pointer) -> 
             found
         }
         (Some(_), None, _) => {
-            let message = "has no `key` beside it: write the file of its private key";
+            let message = "needs a `key` too: write the file of its private key";
             loader.refuse_key(at.key("cert"), message);
             vec![]
         }
         (None, Some(_), _) => {
-            let message = "has no `cert` beside it: write the file of its certificate";
+            let message = "needs a `cert` too: write the file of its certificate";
             loader.refuse_key(at.key("key"), message);
             vec![]
         }

@@ -138,7 +138,7 @@ fn thresholds_want_enough_trials_that_ended() {
             figure,
             Bound::Below(30.0),
             Inconclusive,
-            "n = 18 is too small: at least 59",
+            "n = 18 is too small: the p95 needs at least 59",
         );
         check(few(), figure, Bound::Below(5.0), Failed, "not below 5.00 s");
         check(many(), figure, Bound::Below(61.0), Passed, "below 61.0 s");
@@ -146,7 +146,7 @@ fn thresholds_want_enough_trials_that_ended() {
         check(cut_short(), figure, Bound::Below(61.0), Inconclusive, why);
         check(cut_short(), figure, Bound::Below(5.0), Failed, "at least");
     }
-    let why = "its interval reaches over the limit";
+    let why = "its interval straddles the limit";
     check(many(), "p95", Bound::Below(58.0), Inconclusive, why);
     check(
         cut_short(),

@@ -10,7 +10,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         "own accounts",
         own_discrepancy(arm),
         "Every arrival and every exchange is accounted for.",
-        "Arrivals or exchanges are counted twice or lost: this is a fault of Plimsoll; keep the run directory and report it.",
+        "Arrivals or exchanges were counted twice or lost: this is a bug in Plimsoll; keep the run directory and report it.",
     )];
     if !arm.ledgers.is_empty() {
         rows.push(row(
@@ -18,7 +18,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
             "accounts against the target",
             arm.ledgers.iter().map(ledger_discrepancy).sum(),
             "The target counted what the generator counted.",
-            "Generator and target disagree on what was exchanged: something else talks to the target or answers in its place, or this is a fault of Plimsoll.",
+            "Generator and target counted different exchanges: something else talks to the target or answers in its place, or this is a bug in Plimsoll.",
         ));
     }
     rows

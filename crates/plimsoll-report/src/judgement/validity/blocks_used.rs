@@ -57,7 +57,7 @@ fn row(arm: &str, figures: &[&Used], effect: Effect) -> Option<ValidityRow> {
         format!("{} to {most}", fewest.used)
     };
     let left_out = format!(
-        "The differences of {} rest on {used} of {} blocks. In those that are left out the generator's own delays reach the figure",
+        "The differences of {} use {used} of {} blocks. In the others, which are left out, the generator's own delays affect the figure",
         labels.join(", "),
         fewest.planned
     );
@@ -72,7 +72,7 @@ fn row(arm: &str, figures: &[&Used], effect: Effect) -> Option<ValidityRow> {
         sense: Sense::AtLeast,
         good: format!("{left_out}."),
         bad: format!(
-            "{left_out}. Longer blocks make a stall a smaller share of each; more blocks leave enough."
+            "{left_out}. Use longer blocks, so that a stall is a smaller share of each, or more blocks, so that enough remain."
         ),
     };
     let affected: Vec<String> = figures

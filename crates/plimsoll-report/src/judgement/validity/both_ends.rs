@@ -137,7 +137,7 @@ mod tests {
         check(0.8, Effect::Marked);
         let rows = check(0.95, Effect::None);
         assert!(rows[0].ok);
-        insta::assert_snapshot!(rows[0].advice, @"At p99 the generator waited 2.00 ms longer than the component took, but a thread of it used 0.95 cores in its busiest second: requests waited until it read them. This reaches no reported figure.");
+        insta::assert_snapshot!(rows[0].advice, @"At p99 the generator waited 2.00 ms longer than the component took, but a thread of it used 0.95 cores in its busiest second: requests waited until it read them. No reported figure is affected.");
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl FailedShares {
     }
 }
 
-/// Where the arms do not fail alike, only that the one which fails more is slower too is a finding.
+/// Where the arms have different failure rates, only that the one which fails more is slower too is a finding.
 pub fn reserve(found: &mut Difference, failed: FailedShares, statistic: Statistic) {
     if !failed.moves(statistic) {
         return;
@@ -88,7 +88,7 @@ pub fn judge(arm: &str, shares: FailedShares) -> Option<ValidityRow> {
         sense: Sense::AtMost,
         good: String::new(),
         bad: format!(
-            "{:.2} % of the exchanges of {arm} failed and {:.2} % of the baseline's: what fails is not faster. Find out why before reading differences.",
+            "{:.2} % of the exchanges of {arm} failed and {:.2} % of the baseline's: a fast failure is not a fast answer. Find the cause before comparing times.",
             100.0 * shares.arm,
             100.0 * shares.baseline
         ),

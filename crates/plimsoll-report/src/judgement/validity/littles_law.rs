@@ -18,8 +18,8 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: LIMIT,
         unit: "share",
         sense: Sense::AtMost,
-        good: "What was in flight agrees with rate and mean time.".to_owned(),
-        bad: "What was in flight does not agree with rate and mean time: exchanges were still under way at an end of the measured time, or this is a fault of Plimsoll. Measure longer.".to_owned(),
+        good: "The number in flight matches rate × mean time.".to_owned(),
+        bad: "The number in flight does not match rate × mean time: exchanges were in flight at the start or end of the measured time, or this is a bug in Plimsoll. Measure longer.".to_owned(),
     };
     let means = [
         "response_time.mean",

@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(sample::effect(&rows, path), expected, "{path}");
         }
         assert!(rows.iter().all(|row| row.ok), "{rows:?}");
-        let said = "Bad. This reaches only figures beyond the p99 and parts of the service time.";
+        let said = "Bad. Only figures beyond the p99 and parts of the service time are affected.";
         assert_eq!(rows[0].advice, said);
     }
 

@@ -89,7 +89,7 @@ impl Finding {
             (true, _) => self.good.clone(),
             (false, false) => self.bad.clone(),
             (false, true) if effect == Effect::None => {
-                format!("{} This reaches no reported figure.", self.bad)
+                format!("{} No reported figure is affected.", self.bad)
             }
             (false, true) => {
                 let only = match (has(Standing::BeyondP99), has(Standing::Part)) {
@@ -97,7 +97,7 @@ impl Finding {
                     (false, true) => "parts of the service time",
                     _ => "figures beyond the p99",
                 };
-                format!("{} This reaches only {only}.", self.bad)
+                format!("{} Only {only} are affected.", self.bad)
             }
         };
         ValidityRow {

@@ -28,8 +28,8 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: LIMIT,
         unit: "share",
         sense: Sense::AtMost,
-        good: "What was due was answered, or failed.".to_owned(),
-        bad: "Arrivals were dropped, or still waited or were under way at the end: how long they would have taken is unknown, and figures that rest on them are lower bounds. Allow more connections, lower the rate, or give the load time to end.".to_owned(),
+        good: "Every arrival was answered or failed.".to_owned(),
+        bad: "Arrivals were dropped, or were still queued or in flight at the end: their response times are unknown, so figures that depend on them are lower bounds. Allow more connections, lower the rate, or let the load finish.".to_owned(),
     };
     finding.rows(&arm.name, || {
         let times = ResponseTimes::of_arm(arm).statistics();

@@ -116,7 +116,7 @@ fn more_rounds(gains: &[Estimate], rounds: usize) -> String {
             "about {} more rounds would tell",
             more.into_iter().max().unwrap_or_default()
         ),
-        None => "no reasonable number of rounds would tell".to_owned(),
+        None => "no practical number of rounds would decide it".to_owned(),
     }
 }
 

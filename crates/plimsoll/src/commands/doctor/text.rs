@@ -4,7 +4,7 @@ use plimsoll_base::units::format_number;
 use plimsoll_lab::doctor::{Fact, Judgement, NoneHeld, Stored, Trial};
 
 /// Caveat of a ceiling.
-const HONESTLY: &str = "Generator and mock share this host's processors: the ceiling is that of both together, and a lower bound of the generator's own.";
+const HONESTLY: &str = "Generator and mock share this host's processors: this is the ceiling of both together, and a lower bound for the generator alone.";
 
 /// All facts as lines.
 pub(super) fn render(facts: &[Fact], stored: &Stored) -> String {
@@ -30,10 +30,7 @@ pub(super) fn render(facts: &[Fact], stored: &Stored) -> String {
     if let Stored::Usable(ceiling) = stored {
         let open = &ceiling.open;
         if let (Some(fails), Some(what)) = (open.fails_per_s, &open.gives_way) {
-            text.push_str(&format!(
-                "\nAt {}/s gives way: {what}.",
-                format_number(fails)
-            ));
+            text.push_str(&format!("\nFails at {}/s: {what}.", format_number(fails)));
         }
         text.push_str(&format!("\n{HONESTLY}\n"));
     }
@@ -49,7 +46,7 @@ pub(super) fn trial(trial: &Trial) -> String {
         Trial::Open { rate, gives_way } => {
             let end = gives_way
                 .as_ref()
-                .map_or_else(|| "holds".to_owned(), |what| format!("gives way: {what}"));
+                .map_or_else(|| "holds".to_owned(), |what| format!("fails: {what}"));
             format!("  open {}/s: {end}", format_number(*rate))
         }
     }
@@ -63,7 +60,7 @@ pub(super) fn none_held(none: &NoneHeld) -> String {
     );
     let what = &none.gives_way;
     format!(
-        "none of {lowest}/s to {highest}/s held (at {lowest}/s gave way: {what}), so nothing is stored: end other work on this host and measure again"
+        "none of {lowest}/s to {highest}/s held (at {lowest}/s: {what}), so nothing is stored: stop other work on this host and measure again"
     )
 }
 
@@ -82,7 +79,7 @@ mod tests {
         assert_eq!(open(None), "  open 27,800/s: holds");
         assert_eq!(
             open(Some("criterion 2, lateness of arrivals")),
-            "  open 27,800/s: gives way: criterion 2, lateness of arrivals"
+            "  open 27,800/s: fails: criterion 2, lateness of arrivals"
         );
         let closed = Trial::Closed {
             achieved_per_s: 204_742.0,
@@ -95,7 +92,7 @@ mod tests {
         };
         assert_eq!(
             none_held(&none),
-            "none of 100/s to 102,000/s held (at 100/s gave way: criterion 3, time stalled), so nothing is stored: end other work on this host and measure again"
+            "none of 100/s to 102,000/s held (at 100/s: criterion 3, time stalled), so nothing is stored: stop other work on this host and measure again"
         );
     }
 }

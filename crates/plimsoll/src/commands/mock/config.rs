@@ -81,7 +81,7 @@ fn make(root: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(root)
         .map_err(|error| Failure::Environment(format!("{shown} cannot be made: {error}")))?;
     out::note(&format!(
-        "mock: {shown} was not there and is made: it has no stubs"
+        "mock: {shown} did not exist and was created: it has no stubs"
     ));
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) fn rule(case: &Case) -> Ruling {
         CauseKind::Connections,
         None,
         format!(
-            "All {} {what} of the plan wait for answers: with as many, {}/s is all that there can be while an exchange takes {}.",
+            "All {} {what} of the plan are waiting for answers: with that many, the maximum is {}/s while an exchange takes {}.",
             format_number(at_once),
             format_number(per_s),
             format_seconds(point.service_s)

@@ -37,7 +37,7 @@ fn of_one(point: &Point, inner: &ComponentSeen, own: Own, share: f64) -> crate::
         CauseKind::Dependency,
         Some(&inner.name),
         format!(
-            "{} takes {} of an exchange's time, without working for it.",
+            "{} takes {} of an exchange's time, but its processors are not used up.",
             inner.name,
             percent(share)
         ),

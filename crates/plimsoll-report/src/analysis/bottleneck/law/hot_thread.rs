@@ -31,7 +31,7 @@ fn of_one(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
         CauseKind::HotThread,
         Some(&seen.name),
         format!(
-            "One thread of {} works without a pause while the others have little to do.",
+            "One thread of {} is saturated while the others are mostly idle.",
             seen.name
         ),
         vec![
@@ -63,7 +63,7 @@ fn of_main(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
         CauseKind::HotThread,
         Some(&seen.name),
         format!(
-            "The one thread of {} that carries out commands works without a pause: more processors are of no use to it.",
+            "The single command thread of {} is saturated: more processors would not help.",
             seen.name
         ),
         vec![

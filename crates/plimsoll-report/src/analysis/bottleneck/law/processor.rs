@@ -36,7 +36,7 @@ fn of_one(seen: &ComponentSeen, case: &Case) -> Option<Cause> {
     let (mut evidence, predicted) = demand(seen, case);
     evidence.extend(seen.strain.cpus_busy_share.map(|busy| {
         format!(
-            "the processors that it may use worked {} of the time, with whatever",
+            "the processors that it may use were busy {} of the time, counting all work on them",
             percent(busy)
         )
     }));

@@ -71,7 +71,7 @@ fn nothing_is_known_of_a_limit_where_nothing_was_good() {
     step.classes.insert(OutcomeClass::TlsFailed, all);
     let found = attribute(&Case::of_one(&data, 2));
     assert_eq!(found.conclusion, BottleneckConclusion::Unknown);
-    insta::assert_snapshot!(found.statement, @"No exchange got a good answer, so nothing is known of a limit: see what failed.");
+    insta::assert_snapshot!(found.statement, @"No exchange succeeded, so no limit can be determined: see what failed.");
 }
 
 /// A wrong path fails at any rate; a gateway that sheds does not.
