@@ -65,9 +65,9 @@ reasons! {
     /// A deadline passed while the request still went out: the target, or the way to it, did not take it.
     TimeoutRequest = TimedOut, "timeout_request", "the request was not taken within the timeout";
     /// The exchange's deadline passed before the first byte of the answer.
-    TimeoutFirstByte = TimedOut, "timeout_first_byte", "no byte of an answer arrived within the timeout";
+    TimeoutFirstByte = TimedOut, "timeout_first_byte", "no answer had begun within the timeout";
     /// The deadline for the first byte of the answer passed.
-    FirstByteTimeout = TimedOut, "first_byte_timeout", "no byte of an answer arrived within the first-byte timeout";
+    FirstByteTimeout = TimedOut, "first_byte_timeout", "no answer had begun within the first-byte timeout";
 
     /// The deadline passed inside the answer's head.
     TimeoutHead = Unfinished, "timeout_head", "its head was not complete";
@@ -94,10 +94,10 @@ reasons! {
     /// The host has no memory left for a socket.
     Memory = Exhausted, "memory", "this host has no memory left for a connection";
 
-    /// A new connection was closed before any byte of an answer arrived.
-    ClosedUnanswered = Closed, "before_answer", "before any byte of an answer arrived";
-    /// A kept connection was closed before any byte of an answer arrived: the target may have closed it while it was idle.
-    ClosedKept = Closed, "kept_before_answer", "a kept connection, before any byte of an answer arrived";
+    /// A new connection was closed before an answer began.
+    ClosedUnanswered = Closed, "before_answer", "before an answer began";
+    /// A kept connection was closed before an answer began: the target may have closed it while it was idle.
+    ClosedKept = Closed, "kept_before_answer", "a kept connection, before an answer began";
     /// Closed inside the answer's head.
     ClosedHead = Closed, "head", "inside the answer's head";
     /// Closed inside the answer's body: it is truncated.
@@ -105,10 +105,10 @@ reasons! {
     /// HTTP/2: the server goes away and left this stream out (`GOAWAY`).
     GoAway = Closed, "goaway", "the HTTP/2 stream was left out as the server went away";
 
-    /// A new connection was reset before any byte of an answer arrived.
-    ResetUnanswered = Reset, "before_answer", "reset before any byte of an answer arrived";
-    /// A kept connection was reset before any byte of an answer arrived: the target may have forgotten it.
-    ResetKept = Reset, "kept_before_answer", "a kept connection was reset before any byte of an answer arrived";
+    /// A new connection was reset before an answer began.
+    ResetUnanswered = Reset, "before_answer", "reset before an answer began";
+    /// A kept connection was reset before an answer began: the target may have forgotten it.
+    ResetKept = Reset, "kept_before_answer", "a kept connection was reset before an answer began";
     /// Reset inside the answer's head.
     ResetHead = Reset, "head", "reset inside the answer's head";
     /// Reset inside the answer's body.

@@ -41,7 +41,10 @@ pub fn convert(loader: &mut Loader<'_>, layers: Layers<'_>, warmup: Duration) ->
     }
     let parts = match models[..] {
         [] => {
-            loader.refuse(at, "does not define the load: write one of `rate`, `ramp`, `staircase`, `users` and `stages`");
+            loader.refuse(
+                at,
+                "needs one of `rate`, `ramp`, `staircase`, `users` and `stages`",
+            );
             return None;
         }
         [first, second, ..] => {

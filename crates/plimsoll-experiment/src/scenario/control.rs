@@ -205,7 +205,7 @@ fn refuse_other_keys(converter: &mut Converter<'_, '_>, wire: &StepWire, at: &Po
     for key in written.chain(others) {
         converter.loader.refuse_key(
             at.key(key),
-            format!("cannot be combined with `{way}`: make it a separate step"),
+            format!("cannot be combined with `{way}`: remove it, or put it into a step of its own"),
         );
     }
 }

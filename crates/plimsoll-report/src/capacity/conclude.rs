@@ -151,7 +151,7 @@ fn confidence(settings: &Settings, trials: &[Trial], taken: &[Taken]) -> Result<
         && (settings.exceed_ratio - EXCEED_RATIO).abs() < f64::EPSILON;
     if !is_as_simulated {
         return Err(format!(
-            "the confidence of the interval is unknown: it is known for trials of {} or longer, a precision of {} % or wider and an exceed ratio of {EXCEED_RATIO}",
+            "the confidence of the interval is unknown: it was determined only for trials of {} or longer, a precision of {} % or wider and an exceed ratio of {EXCEED_RATIO}",
             format_seconds(LEAST_TRIAL_S),
             format_number(100.0 * LEAST_PRECISION)
         ));
@@ -190,7 +190,7 @@ pub(super) fn contradiction(taken: &[Taken]) -> Option<&'static str> {
     let mut near = rates(TrialOutcome::Straddling)
         .filter(|rate| carried / 2.0 < *rate && *rate < carried * (1.0 - SAME));
     near.next()
-        .map(|_| "a trial at a rate below one that was carried straddled the limit")
+        .map(|_| "a trial at a rate below one that was carried could not be decided")
 }
 
 /// `held`: whether the lower bound held when it was confirmed.

@@ -193,7 +193,7 @@ fn decide(
         return (VerdictResult::Failed, reason);
     }
     if let Some((result, why)) = reading.percentile.and_then(|of| open(threshold.bound, of)) {
-        let reason = format!("{subject} is {found}, but cannot be shown to be {limit}: {why}");
+        let reason = format!("{subject} is {found}, and cannot be shown to be {limit}: {why}");
         return (result, reason);
     }
     if right {
@@ -244,7 +244,7 @@ fn open(bound: Bound, of: Percentile) -> Option<(VerdictResult, String)> {
     if matches!(bound, Bound::Below(_)) && of.without_answer > 1.0 - of.share {
         let lost = format_share(of.without_answer);
         let why = format!(
-            "{lost} of the arrivals had no successful response, more than the {name} tolerates (to judge failures separately, set a threshold on `failed_share`)"
+            "{lost} of the exchanges due had no successful response, more than the {name} tolerates (to judge failures separately, set a threshold on `failed_share`)"
         );
         return Some((VerdictResult::Failed, why));
     }
@@ -359,7 +359,7 @@ mod tests {
                 without_answer: 0.0,
             }),
         };
-        let text = "gateway added.p99 is 600 µs, but cannot be shown to be below 1.00 ms: n = 5 is too small for an interval";
+        let text = "gateway added.p99 is 600 µs, and cannot be shown to be below 1.00 ms: n = 5 is too small for an interval";
         let (below, sound) = (Bound::Below(MS), Standing::Sound);
         check(below, reading, sound, (Inconclusive, text));
     }

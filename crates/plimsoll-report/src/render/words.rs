@@ -363,7 +363,7 @@ pub(super) fn trust(rows: &[ValidityRow]) -> String {
         None => format!("All unmarked figures are valid: {}.", all_hold(rows)),
         Some(broken) => {
             format!(
-                "{broken}. A failed criterion affects only the figures it concerns: all others remain valid."
+                "{broken}. A criterion affects only the figures it concerns: all others remain valid."
             )
         }
     }

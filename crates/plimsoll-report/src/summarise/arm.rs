@@ -291,7 +291,7 @@ fn notes(arm: &ArmData) -> Vec<String> {
         #[expect(clippy::cast_precision_loss, reason = "counts for people")]
         let [closed, made] = [arm.reconnected, arm.connected].map(|n| format_number(n as f64));
         notes.push(format!(
-            "the target closed idle keep-alive connections {closed} times; each was reopened before anything was sent ({made} opened in all)"
+            "kept connections found unusable before an exchange, so that nothing was sent on them: {closed} ({made} opened in all)"
         ));
     }
     const AT_DEADLINE: [OutcomeClass; 2] = [OutcomeClass::TimedOut, OutcomeClass::Unfinished];

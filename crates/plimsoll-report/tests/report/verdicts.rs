@@ -94,7 +94,7 @@ fn thresholds_decide_a_valid_run() {
         &few,
         VerdictResult::Inconclusive,
         6,
-        "a response_time.p99 is 1.00 ms, but cannot be shown to be below 2.00 ms: n = 100 is too small: the p99 needs at least 299",
+        "a response_time.p99 is 1.00 ms, and cannot be shown to be below 2.00 ms: n = 100 is too small: the p99 needs at least 299",
     );
     let none = [threshold("a", "connect_time.p99", Bound::Below(1.0))];
     let open = measured(block("a", 100, 1_000), &none);
@@ -383,7 +383,7 @@ fn a_percentile_does_not_hold_while_too_many_get_no_answer() {
         &half,
         VerdictResult::Failed,
         3,
-        "a response_time.p99 is at least 1.00 ms, but cannot be shown to be below 2.00 ms: 50 % of the arrivals had no successful response, more than the p99 tolerates (to judge failures separately, set a threshold on `failed_share`)",
+        "a response_time.p99 is at least 1.00 ms, and cannot be shown to be below 2.00 ms: 50 % of the exchanges due had no successful response, more than the p99 tolerates (to judge failures separately, set a threshold on `failed_share`)",
     );
     // What still waited at the end may have been about to be answered: nobody knows.
     let mut waiting = dropping(100);

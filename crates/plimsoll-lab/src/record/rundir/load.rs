@@ -146,7 +146,7 @@ pub fn trials(dir: &Path, experiment: &Experiment) -> Result<Earlier, LabError> 
     let manifest: Manifest = json(&dir.join(MANIFEST))?;
     if manifest.inputs != experiment.inputs {
         return Err(LabError::Input(format!(
-            "{}: this run had other files, an earlier version of these, or other `--set` values: its trials cannot be used for this experiment",
+            "{}: this run had other files (or paths to them), another version of them, or other `--set` values: its trials cannot be used for this experiment",
             dir.display()
         )));
     }

@@ -18,7 +18,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
             "accounts against the target",
             arm.ledgers.iter().map(ledger_discrepancy).sum(),
             "The target counted what the generator counted.",
-            "Generator and target counted different exchanges: something else talks to the target or answers in its place, or this is a bug in Plimsoll.",
+            "The counts of generator and target contradict each other: something else talks to the target or answers in its place, or this is a bug in Plimsoll.",
         ));
     }
     rows

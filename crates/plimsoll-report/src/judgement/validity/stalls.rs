@@ -25,7 +25,7 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         sense: Sense::AtMost,
         good: "The generator never stalled for long.".to_owned(),
         bad: format!(
-            "The generator stalled{longest}: other work took its processor, or the whole machine paused. Stop other work on this host, or measure longer, so that a stall is a smaller share of the time."
+            "The generator stalled{longest}: something took its processor (other work, a CPU quota), or the whole machine paused. Stop other work on this host, or measure longer, so that a stall is a smaller share of the time."
         ),
     };
     finding.rows(&arm.name, || reach::of_time_share(arm, share))

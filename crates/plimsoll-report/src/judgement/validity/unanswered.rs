@@ -28,7 +28,11 @@ pub(super) fn judge(arm: &ArmData) -> Vec<ValidityRow> {
         limit: LIMIT,
         unit: "share",
         sense: Sense::AtMost,
-        good: "Every arrival was answered or failed.".to_owned(),
+        good: match unanswered {
+            0 => "Every arrival was answered or failed.",
+            _ => "At most one arrival in a thousand was neither answered nor failed.",
+        }
+        .to_owned(),
         bad: "Arrivals were dropped, or were still queued or in flight at the end: their response times are unknown, so figures that depend on them are lower bounds. Allow more connections, lower the rate, or let the load finish.".to_owned(),
     };
     finding.rows(&arm.name, || {

@@ -4,7 +4,7 @@ use plimsoll_base::units::format_number;
 use plimsoll_lab::doctor::{Fact, Judgement, NoneHeld, Stored, Trial};
 
 /// Caveat of a ceiling.
-const HONESTLY: &str = "Generator and mock share this host's processors: this is the ceiling of both together, and a lower bound for the generator alone.";
+const HONESTLY: &str = "Generator and mock share this host's processors: the ceiling is that of both together, and a lower bound for the generator alone.";
 
 /// All facts as lines.
 pub(super) fn render(facts: &[Fact], stored: &Stored) -> String {
@@ -60,7 +60,7 @@ pub(super) fn none_held(none: &NoneHeld) -> String {
     );
     let what = &none.gives_way;
     format!(
-        "none of {lowest}/s to {highest}/s held (at {lowest}/s: {what}), so nothing is stored: stop other work on this host and measure again"
+        "none of {lowest}/s to {highest}/s held (failed at {lowest}/s: {what}), so nothing is stored: stop other work on this host and measure again"
     )
 }
 
@@ -92,7 +92,7 @@ mod tests {
         };
         assert_eq!(
             none_held(&none),
-            "none of 100/s to 102,000/s held (at 100/s: criterion 3, time stalled), so nothing is stored: stop other work on this host and measure again"
+            "none of 100/s to 102,000/s held (failed at 100/s: criterion 3, time stalled), so nothing is stored: stop other work on this host and measure again"
         );
     }
 }

@@ -62,7 +62,7 @@ fn a_listener_that_never_answers_times_out() {
         address,
         "200ms",
         "timed_out",
-        "timed out: no byte of an answer arrived within the timeout",
+        "timed out: no answer had begun within the timeout",
     );
 }
 

@@ -32,14 +32,24 @@ fn share(point: &Point, own: Own) -> f64 {
     (calls * own.mean_s / point.service_s.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
+/// How busy its processors are meanwhile, as far as that is known.
+fn processors(inner: &ComponentSeen) -> String {
+    let used = inner.used();
+    used.map_or_else(
+        || "how busy its processors were is not known".to_owned(),
+        |used| format!("uses {} of its processors meanwhile", percent(used)),
+    )
+}
+
 fn of_one(point: &Point, inner: &ComponentSeen, own: Own, share: f64) -> crate::record::Cause {
     cause(
         CauseKind::Dependency,
         Some(&inner.name),
         format!(
-            "{} takes {} of an exchange's time, but its processors are not used up.",
+            "{} takes {} of an exchange's time, and {}.",
             inner.name,
-            percent(share)
+            percent(share),
+            processors(inner)
         ),
         vec![
             format!(

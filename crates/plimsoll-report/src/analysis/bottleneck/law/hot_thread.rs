@@ -31,7 +31,7 @@ fn of_one(seen: &ComponentSeen, point: &Point) -> Option<Cause> {
         CauseKind::HotThread,
         Some(&seen.name),
         format!(
-            "One thread of {} is saturated while the others are mostly idle.",
+            "One thread of {} is always running or ready to run, and does most of its work.",
             seen.name
         ),
         vec![
