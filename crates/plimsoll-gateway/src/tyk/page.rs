@@ -41,7 +41,7 @@ reason alone:
 | `use_standard_auth` beside `enable_jwt`; bodies, variables and `jq` in headers | 1 each | 0 | one way; fixed values |
 
 `plimsoll-calibration --only tyk-files --tyk CHECKOUT` counts them again; at Tyk's commit 31e219be it found the same
-([table](../calibration/results/2026-11-29T200212Z.md)).
+([table](../calibration/results/2026-11-29T212508Z.md)).
 ";
 
 fn page() -> String {
