@@ -76,7 +76,8 @@ fn faults_without_root_are_proved_and_healed() {
   closed: { link: edge -> stock, refuse: true, at: 9s, for: 500ms }
   sham: { nothing: true, at: 9s, for: 500ms }
   theirs: { run: { inject: [touch, broken], verify: [test, -e, broken], heal: [rm, -f, broken], healed: [test, '!', -e, broken] }, at: 9s, for: 500ms }",
-        "11s",
+        // Some seconds are without a fault, though the last heal be late.
+        "14s",
     );
     // Whether the figures stand is the machine's doing.
     assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
