@@ -6,15 +6,9 @@ use std::process::Command;
 /// Facts of host and version, as name and value.
 pub fn facts(plimsoll: &Path) -> Vec<(&'static str, String)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let commit = said(Command::new("git").current_dir(source).args([
-        "describe",
-        "--always",
-        "--dirty",
-        "--abbrev=12",
-    ]));
     vec![
         ("version", said(Command::new(plimsoll).arg("--version"))),
-        ("commit", commit),
+        ("commit", commit(source)),
         ("kernel", said(Command::new("uname").arg("-sr"))),
         ("processor", field("/proc/cpuinfo", "model name")),
         (
@@ -24,6 +18,12 @@ pub fn facts(plimsoll: &Path) -> Vec<(&'static str, String)> {
         ("memory", field("/proc/meminfo", "MemTotal")),
         ("load before", read("/proc/loadavg")),
     ]
+}
+
+/// The commit of a checkout; empty where there is none.
+pub fn commit(checkout: &Path) -> String {
+    let describe = ["describe", "--always", "--dirty", "--abbrev=12"];
+    said(Command::new("git").current_dir(checkout).args(describe))
 }
 
 /// The machine as part of a file's name: its processor and how many there are, in lower case.

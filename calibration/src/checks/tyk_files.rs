@@ -7,6 +7,7 @@
 use super::Check;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error};
+use plimsoll_testbed::host;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -59,7 +60,7 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
         Bar::judged(
             "files that load",
             format!("at least {MUST_LOAD} %"),
-            format!("{load} of {all}{}", commit(checkout)),
+            format!("{load} of {all} of commit {}", host::commit(checkout)),
             all > 0 && load * 100 >= all * MUST_LOAD,
         ),
         Bar::shown("API definitions that load", "", of(Sort::Definition)),
@@ -67,21 +68,6 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     ];
     bars.extend(reasons(&fates));
     Ok(bars)
-}
-
-/// Which commit a checkout is of, if it says so.
-fn commit(checkout: &Path) -> String {
-    let mut git = Command::new("git");
-    git.arg("-C")
-        .arg(checkout)
-        .args(["rev-parse", "--short=9", "HEAD"]);
-    let said = git.output().ok().filter(|said| said.status.success());
-    said.map_or_else(String::new, |said| {
-        format!(
-            " of commit {}",
-            String::from_utf8_lossy(&said.stdout).trim()
-        )
-    })
 }
 
 /// Why files do not load, most frequent first.

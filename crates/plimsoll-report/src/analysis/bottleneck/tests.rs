@@ -5,7 +5,7 @@ mod no_cause;
 mod servers;
 
 use super::{Case, Point, attribute};
-use crate::record::{BottleneckConclusion, CauseKind, GENERATOR};
+use crate::record::{Bottleneck, BottleneckConclusion, CauseKind, GENERATOR};
 use load::{Load, Part, busy, limited, part};
 
 /// The first cause of a load, and the component.
@@ -256,6 +256,16 @@ fn a_slow_dependency() {
     check(&load, CauseKind::Dependency, Some("upstream"));
     let found = attribute(&Case::of_one(&load.data(), 2));
     assert_eq!(found.causes[1].kind, CauseKind::Connections, "{found:#?}");
+    let said = |found: &Bottleneck, end| {
+        let statement = &found.causes[0].statement;
+        assert!(statement.ends_with(end), "{statement}");
+    };
+    said(&found, ", and uses 5 % of its processors meanwhile.");
+    // Nothing is said of processors that nobody looked at.
+    let mut behind = part(0.1, 2.0);
+    behind.strain.cpu_limit_cores = None;
+    let found = attribute(&Case::of_one(&Load { behind, ..load }.data(), 2));
+    said(&found, ", and how busy its processors were is not known.");
 }
 
 #[test]

@@ -75,5 +75,9 @@ mod tests {
         assert!(!judge(&arm).is_empty());
         (arm.intended, arm.dropped) = (1_000, 1);
         assert!(judge(&arm)[0].ok);
+        let share = "At most one arrival in a thousand was neither answered nor failed.";
+        assert_eq!(judge(&arm)[0].advice, share);
+        let all = judge(&sample::spread("a", 0.0));
+        assert_eq!(all[0].advice, "Every arrival was answered or failed.");
     }
 }
