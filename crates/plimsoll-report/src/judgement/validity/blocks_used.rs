@@ -57,7 +57,7 @@ fn row(arm: &str, figures: &[&Used], effect: Effect) -> Option<ValidityRow> {
         format!("{} to {most}", fewest.used)
     };
     let left_out = format!(
-        "The differences of {} use {used} of {} blocks. In those left out, the generator's own delays affect the figure",
+        "The differences of {} use {used} of {} blocks. In the blocks left out, the generator's own delays affect the figure",
         labels.join(", "),
         fewest.planned
     );
