@@ -18,7 +18,7 @@ const GROWN: f64 = 0.02;
 /// A growth below this is that of any program on any machine.
 const LEAST_GROWTH_S: f64 = 0.0005;
 
-/// Decision where an interval reaches over its limit.
+/// Decision where an interval includes its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decide {
     /// Nothing: a longer trial is to come.

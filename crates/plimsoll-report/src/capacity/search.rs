@@ -92,7 +92,7 @@ pub struct Planned {
     pub rate_per_s: f64,
     /// Its measured time.
     pub seconds: f64,
-    /// Decision where an interval reaches over its limit.
+    /// Decision where an interval includes its limit.
     pub decide: Decide,
 }
 

@@ -55,7 +55,7 @@ pub enum Standing<'a> {
     Sound,
     /// It is shown with a mark.
     Marked,
-    /// It is a difference of arms that do not fail alike, and the one that fails more does not look slower.
+    /// It is a difference of arms that do not fail equally often, and the one that fails more does not look slower.
     Reserved,
     /// This row rules it out but for one thing: the truth is not above it.
     TooLarge(&'a ValidityRow),

@@ -338,22 +338,23 @@ const PARTS: [&str; 2] = ["first_byte_time", "body_time"];
 /// That every criterion holds, as far as that is true: those that reach only figures beyond the p99, or parts
 /// of the service time, hold and mark these.
 pub(super) fn all_hold(rows: &[ValidityRow]) -> String {
-    let all = criteria(rows);
+    let all = match criteria(rows) {
+        1 => "the only criterion is met".to_owned(),
+        count => format!("all {count} criteria are met"),
+    };
     let mut marked = rows.iter().filter(|row| row.effect != Effect::None);
     let is_of_part = |path: &String| {
         let is_beyond = path.ends_with(".p999") || path.ends_with(".max");
         !is_beyond && PARTS.iter().any(|part| path.starts_with(part))
     };
     if marked.clone().next().is_none() {
-        format!("all {all} criteria are met")
+        all
     } else if marked.any(|row| row.affects.iter().any(is_of_part)) {
         format!(
-            "all {all} criteria are met for percentiles up to p99; figures beyond it, and of parts of the service time, are marked"
+            "{all} for percentiles up to p99; figures beyond it, and of parts of the service time, are marked"
         )
     } else {
-        format!(
-            "all {all} criteria are met for percentiles up to p99; figures beyond it are marked"
-        )
+        format!("{all} for percentiles up to p99; figures beyond it are marked")
     }
 }
 

@@ -1,4 +1,4 @@
-//! How busy each processor of the machine is, with whatever, from `/proc/stat`; and which of them a process may use.
+//! How busy each processor of the machine is, whichever process uses it, from `/proc/stat`; and which of them a process may use.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};

@@ -116,6 +116,34 @@ fn a_small_pool() {
 }
 
 #[test]
+fn the_plans_connections_are_counted_in_the_sentence() {
+    let check = |connections, expected: &str| {
+        let load = Load {
+            achieved: connections / 0.25,
+            service_s: 0.25,
+            fastest_s: 0.25,
+            connections,
+            upstream: Some((connections / 0.25, 0.005, 0.005)),
+            ..limited()
+        };
+        let found = attribute(&Case::of_one(&load.data(), 2));
+        assert!(
+            found.statement.contains(expected),
+            "{expected}: {}",
+            found.statement
+        );
+    };
+    check(
+        50.0,
+        "All 50 connections of the plan are waiting for answers: with that many, the maximum is 200/s",
+    );
+    check(
+        1.0,
+        "The plan's only connection is waiting for an answer: with one, the maximum is 4/s",
+    );
+}
+
+#[test]
 fn a_pool_is_found_by_a_light_load_too() {
     let limit = Load {
         achieved: 200.0,

@@ -134,7 +134,7 @@ pub enum TrialOutcome {
     Good,
     /// It was missed.
     Bad,
-    /// The interval of a figure reaches over its limit: a longer trial decides.
+    /// The interval of a figure includes its limit: a longer trial decides.
     Straddling,
     /// The generator failed a criterion of validity on which the outcome rests: no evidence.
     Void,

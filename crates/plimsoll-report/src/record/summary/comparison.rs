@@ -98,7 +98,7 @@ figures!(Difference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reservation {
-    /// The arms do not fail alike: the figure of one lacks, or holds, exchanges that the other's does not.
+    /// The arms do not fail equally often: the figure of one lacks, or holds, exchanges that the other's does not.
     Failures,
 }
 

@@ -13,14 +13,14 @@ pub(super) fn rule(case: &Case) -> Ruling {
     let Some(at_once) = point.plan.at_once else {
         return Ruling::default();
     };
-    let what = match point.model {
-        LoadModel::Open => "connections",
-        LoadModel::Closed => "users",
+    let (one, many) = match point.model {
+        LoadModel::Open => ("connection", "connections"),
+        LoadModel::Closed => ("user", "users"),
     };
     let under_way = point.in_flight();
     if under_way < ALL * at_once {
         return Ruling::ruled_out(format!(
-            "the plan's {what}: {} of {} were under way on the mean",
+            "the plan's {many}: {} of {} were under way on the mean",
             format_number(under_way.round()),
             format_number(at_once)
         ));
@@ -30,12 +30,15 @@ pub(super) fn rule(case: &Case) -> Ruling {
         return Ruling::default();
     }
     let per_s = at_once / point.service_s.max(f64::MIN_POSITIVE);
+    let all_wait = match format_number(at_once).as_str() {
+        "1" => format!("The plan's only {one} is waiting for an answer: with one"),
+        count => format!("All {count} {many} of the plan are waiting for answers: with that many"),
+    };
     let mut found = cause(
         CauseKind::Connections,
         None,
         format!(
-            "All {} {what} of the plan are waiting for answers: with that many, the maximum is {}/s while an exchange takes {}.",
-            format_number(at_once),
+            "{all_wait}, the maximum is {}/s while an exchange takes {}.",
             format_number(per_s),
             format_seconds(point.service_s)
         ),
