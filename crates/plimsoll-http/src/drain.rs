@@ -4,7 +4,7 @@ use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -34,6 +34,7 @@ impl Drain {
         DrainBegins {
             drain: self,
             woken: self.wake.notified(),
+            wakes: None,
         }
     }
 }
@@ -45,6 +46,8 @@ pin_project! {
         drain: &'a Drain,
         #[pin]
         woken: Notified<'a>,
+        // Whom it wakes.
+        wakes: Option<Waker>,
     }
 }
 
@@ -61,16 +64,28 @@ impl Future for DrainBegins<'_> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        match this.drain.has_begun() {
-            true => Poll::Ready(()),
-            false => this.woken.poll(context),
+        if this.drain.has_begun() {
+            return Poll::Ready(());
         }
+        let wakes = this.wakes.as_ref();
+        if wakes.is_some_and(|waker| waker.will_wake(context.waker())) {
+            return Poll::Pending;
+        }
+        let polled = this.woken.poll(context);
+        if polled.is_pending() {
+            *this.wakes = Some(context.waker().clone());
+        }
+        polled
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
 
     #[tokio::test]
     async fn whoever_waits_is_woken_and_nobody_waits_afterwards() {
@@ -80,5 +95,32 @@ mod tests {
         tokio::join!(early, begin);
         assert!(drain.has_begun());
         drain.begins().await;
+    }
+
+    /// Counts its wake-ups.
+    #[derive(Default)]
+    struct Waiting(AtomicUsize);
+
+    impl Wake for Waiting {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_polled_last_is_woken() {
+        let drain = Drain::default();
+        let mut begins = pin!(drain.begins());
+        let waiting: [Arc<Waiting>; 2] = Default::default();
+        for one in [&waiting[0], &waiting[0], &waiting[1], &waiting[1]] {
+            let waker = Waker::from(Arc::clone(one));
+            let polled = begins.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+        }
+        drain.begin();
+        let woken = waiting.map(|one| one.0.load(Ordering::Relaxed));
+        assert_eq!(woken, [0, 1]);
+        let polled = begins.poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_ready());
     }
 }

@@ -47,7 +47,7 @@ pub use connection::{
     TcpClient, TcpServer, pipe,
 };
 pub use counters_file::{CountersFile, Row};
-pub use deadline::{Elapsed, Watch};
+pub use deadline::{Due, Elapsed, Watch};
 pub use drain::{Drain, DrainBegins};
 pub use patience::{Pace, Patience};
 pub use transport::descriptors::connections_possible;

@@ -15,7 +15,7 @@ use crate::shard::{LimitShare, Shard};
 use http2::Caller;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::server::{Begun, Handshake, Head, Spoken, secure};
-use plimsoll_http::{DrainBegins, ReadError, Stream};
+use plimsoll_http::{DrainBegins, Due, ReadError, Stream};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::time::Duration;
@@ -99,10 +99,13 @@ pub(crate) async fn serve_secured(
 /// Memory of an exchange is allocated with it and freed after it: ten thousand idle connections have this function's state and their client.
 async fn converse(shard: Rc<Shard>, mut client: Box<Client>, now: Instant) {
     let mut drain = pin!(shard.drain.begins());
-    let mut deadline = now + shard.timeouts().request_head;
+    let deadline = now + shard.timeouts().request_head;
     if !client.secured && shard.current().service.http2.is_some() {
         let limit = shard.timeouts().request_head;
-        match client.spoken(deadline, limit, drain.as_mut()).await {
+        match client
+            .spoken(Due::at(deadline), limit, drain.as_mut())
+            .await
+        {
             Spoken::Http1 => {}
             Spoken::Http2 => return converse_by_http2(Rc::clone(&shard), client).await,
             Spoken::Late => {
@@ -111,8 +114,9 @@ async fn converse(shard: Rc<Shard>, mut client: Box<Client>, now: Instant) {
             }
         }
     }
+    let mut due = Due::at(deadline);
     loop {
-        match client.wait(&shard, deadline, drain.as_mut()).await {
+        match client.wait(&shard, due, drain.as_mut()).await {
             Waited::Request => {}
             Waited::Ended => return,
             Waited::Broken => return client.connection.reset(),
@@ -120,7 +124,7 @@ async fn converse(shard: Rc<Shard>, mut client: Box<Client>, now: Instant) {
         }
         match Box::pin(exchange::serve(&shard, &mut client)).await {
             After::Keep if shard.drain.has_begun() => return client.close().await,
-            After::Keep => deadline = Instant::now() + shard.timeouts().idle,
+            After::Keep => due = Due::after(Instant::now(), shard.timeouts().idle),
             After::Close if client.connection.has_unread() => return client.linger().await,
             After::Close => return client.close().await,
             After::Abort => return client.connection.reset(),
@@ -150,27 +154,22 @@ impl Client {
     /// The protocol that it speaks; its preface may take up to `limit` from its first byte.
     async fn spoken(
         &mut self,
-        deadline: Instant,
+        due: Due,
         limit: Duration,
         drain: Pin<&mut DrainBegins<'_>>,
     ) -> Spoken {
         let Self {
             connection, watch, ..
         } = self;
-        connection.spoken(watch, deadline, limit, drain).await
+        connection.spoken(watch, due, limit, drain).await
     }
 
-    /// Waits for a request: for its first byte until `deadline`, and from then on for the rest of its head as long as a head may take.
-    async fn wait(
-        &mut self,
-        shard: &Shard,
-        deadline: Instant,
-        drain: Pin<&mut DrainBegins<'_>>,
-    ) -> Waited {
+    /// Waits for a request: for its first byte until `due`, and from then on for the rest of its head as long as a head may take.
+    async fn wait(&mut self, shard: &Shard, due: Due, drain: Pin<&mut DrainBegins<'_>>) -> Waited {
         let Self {
             connection, watch, ..
         } = self;
-        let head = match connection.begins(watch, deadline, drain).await {
+        let head = match connection.begins(watch, due, drain).await {
             Begun::Yes => {
                 let timed = shard.current().service.timings.any();
                 self.arrival.began = timed.then(Instant::now);

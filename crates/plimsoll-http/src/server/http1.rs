@@ -2,14 +2,13 @@
 
 use crate::codec::error::ReadError;
 use crate::connection::TcpServer;
-use crate::deadline::{Elapsed, Watch};
+use crate::deadline::{Due, Elapsed, Watch};
 use crate::drain::DrainBegins;
 use plimsoll_base::ignored::Ignored as _;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// How long bytes that the client still sends are read and dropped after the last answer, so that it gets to read that answer.
 const LINGER: Duration = Duration::from_secs(2);
@@ -57,7 +56,7 @@ impl TcpServer {
     pub async fn spoken(
         &mut self,
         watch: &mut Watch,
-        idle: Instant,
+        idle: Due,
         limit: Duration,
         mut drain: Pin<&mut DrainBegins<'_>>,
     ) -> Spoken {
@@ -76,12 +75,12 @@ impl TcpServer {
         }
     }
 
-    /// Waits for the first byte of the next request until `deadline`. What is left of a body that was refused is read before: it is small,
+    /// Waits for the first byte of the next request until `due`. What is left of a body that was refused is read before: it is small,
     /// sure to come, and no part of a head. A drain ends the wait, and not the one for the rest of the head.
     pub async fn begins(
         &mut self,
         watch: &mut Watch,
-        deadline: Instant,
+        due: Due,
         mut drain: Pin<&mut DrainBegins<'_>>,
     ) -> Begun {
         let requests = &mut self.requests;
@@ -94,7 +93,7 @@ impl TcpServer {
             Poll::Ready(begun) => Poll::Ready(begun),
             Poll::Pending => drain.as_mut().poll(context).map(|()| Ok(false)),
         });
-        match watch.until(|| deadline, begins_or_drain).await {
+        match watch.until_due(due, begins_or_drain).await {
             Ok(Ok(true)) => Begun::Yes,
             Ok(Ok(false)) => Begun::Ended,
             Ok(Err(error)) => Begun::Failed(error),
@@ -145,6 +144,7 @@ mod tests {
     use crate::drain::Drain;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
+    use tokio::time::Instant;
 
     async fn pair() -> (TcpServer, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -183,7 +183,7 @@ mod tests {
                 client
             };
             let idle = now + Duration::from_secs(600);
-            let server = server.spoken(&mut watch, idle, limit, drain);
+            let server = server.spoken(&mut watch, Due::at(idle), limit, drain);
             tokio::join!(server, client).0
         };
         assert_eq!(

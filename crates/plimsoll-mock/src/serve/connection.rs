@@ -4,13 +4,12 @@
 //! between the two never has served fewer than its clients saw, an answer is counted just before it is written and withdrawn if
 //! that fails. Between the two lies the mock's own time: delays, the reading of the body and the wait for answers before it included.
 
+mod answer;
 mod deliver;
 mod output;
 
-use crate::admin;
 use crate::kept_body::{Full, KeptBody};
 use crate::records::metrics::Known;
-use crate::serve::exchange::{Call, Decision, Exchange, LATE_BODY};
 use crate::serve::http2;
 use crate::serve::shard::Shard;
 use deliver::Broken;
@@ -18,13 +17,10 @@ use output::Unwritten;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::server::{Begun, ConnectionSlot, Handshake, Head, Spoken, secure};
 use plimsoll_http::tls::ServerTls;
-use plimsoll_http::{
-    DrainBegins, Elapsed, Framing, Patience, ReadError, RequestHead, Stream, TcpServer, Version,
-    Watch, encode,
-};
+use plimsoll_http::{DrainBegins, Due, ReadError, Stream, TcpServer, Watch};
 use plimsoll_wiremock::request::{Channel, Scheme};
 use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::future::{Future as _, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -180,11 +176,11 @@ impl Connection<'_> {
         let mut drain = pin!(self.shard.drain.begins());
         let may_be_http2 = self.channel.scheme == Scheme::Http && self.shard.shared.http2_in_clear;
         if may_be_http2 {
-            let timeouts = &self.shard.shared.timeouts;
-            let idle = self.quiet_since + timeouts.idle;
+            let idle = self.idle(None);
+            let limit = self.shard.shared.timeouts.head;
             let spoken = self
                 .http
-                .spoken(&mut self.watch, idle, timeouts.head, drain.as_mut());
+                .spoken(&mut self.watch, idle, limit, drain.as_mut());
             match spoken.await {
                 Spoken::Http1 => {}
                 Spoken::Http2 => return Ok(Course::Http2),
@@ -198,8 +194,8 @@ impl Connection<'_> {
             let more = match self.arrived().await {
                 Some(more) => more.map_err(Trouble::Read),
                 None => {
-                    self.flush().await?;
-                    self.next_head(drain.as_mut()).await
+                    let now = self.flush().await?;
+                    self.next_head(now, drain.as_mut()).await
                 }
             };
             let more = more.inspect_err(|trouble| {
@@ -215,7 +211,10 @@ impl Connection<'_> {
             }
             self.received = Instant::now();
             self.shard.counters.add(Counter::Received, 1);
-            self.answer().await?;
+            if let Some((rest, form)) = self.answer_at_once() {
+                // In a box, as is all that an idle connection does not need.
+                Box::pin(self.answer(rest, form)).await?;
+            }
             if self.ends {
                 break;
             }
@@ -225,10 +224,14 @@ impl Connection<'_> {
     }
 
     /// Awaits the next request's head: its first byte for as long as a connection may be idle, the rest for as long as a head may
-    /// take. `false` at the end of the connection.
-    async fn next_head(&mut self, mut drain: Pin<&mut DrainBegins<'_>>) -> Result<bool, Trouble> {
+    /// take. `false` at the end of the connection. `now`: as for [`Due`].
+    async fn next_head(
+        &mut self,
+        now: Option<Instant>,
+        mut drain: Pin<&mut DrainBegins<'_>>,
+    ) -> Result<bool, Trouble> {
         let timeouts = &self.shard.shared.timeouts;
-        let idle = self.quiet_since + timeouts.idle;
+        let idle = self.idle(now);
         match self
             .http
             .begins(&mut self.watch, idle, drain.as_mut())
@@ -266,137 +269,12 @@ impl Connection<'_> {
         .await
     }
 
-    /// Reads the rest of the request and queues its answer.
-    async fn answer(&mut self) -> Result<(), Trouble> {
-        let answered = self.answer_held().await;
-        self.kept.release();
-        answered
-    }
-
-    async fn answer_held(&mut self) -> Result<(), Trouble> {
-        let head = self.http.requests.head();
-        let form = form_of(head, self.shard.drain.has_begun());
-        self.ends = form.persistence == Persistence::Close;
-        if admin::is_admin(head.path()) {
-            return Box::pin(self.answer_admin(form)).await;
+    /// Until when the connection may be idle. `now`: as for [`Due`].
+    fn idle(&self, now: Option<Instant>) -> Due {
+        Due {
+            at: self.quiet_since + self.shard.shared.timeouts.idle,
+            now,
         }
-        if head.framing() != Framing::None {
-            self.take_body().await?;
-        }
-        match self.decide(form) {
-            Decision::Done => {}
-            // In a box, as is all that waits for something else than the client: no idle connection has its memory.
-            Decision::Stub(pending) => Box::pin(self.carry_out(pending, form)).await?,
-            Decision::Own(answer, delay) => {
-                self.hold_back(delay).await?;
-                self.queue(&answer, form).await?;
-            }
-            Decision::File(file) => {
-                let answer = Box::pin(self.exchange().read_static(file)).await;
-                self.queue(&answer, form).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The current request, which is there as a whole.
-    fn exchange(&self) -> Exchange<'_> {
-        Exchange {
-            shard: self.shard,
-            head: self.http.requests.head(),
-            body: self.kept.bytes(),
-            channel: self.channel,
-            received: self.received,
-            place: Cell::new(self.place),
-            id: OnceCell::new(),
-            misread: Cell::default(),
-        }
-    }
-
-    /// Finds the answer; one that need not wait is queued at once.
-    fn decide(&mut self, form: Form) -> Decision {
-        let exchange = Exchange {
-            shard: self.shard,
-            head: self.http.requests.head(),
-            body: self.kept.bytes(),
-            channel: self.channel,
-            received: self.received,
-            place: Cell::new(None),
-            id: OnceCell::new(),
-            misread: Cell::default(),
-        };
-        let (output, ends) = (&mut self.http.output, &mut self.ends);
-        let decision = exchange.decide(|answer| {
-            if answer.is_long() {
-                return false;
-            }
-            *ends |= answer.closes();
-            answer.append_to(output.buffer(), form);
-            true
-        });
-        self.place = exchange.place.get();
-        if matches!(decision, Decision::Done) {
-            self.answer_is_queued();
-        }
-        decision
-    }
-
-    async fn answer_admin(&mut self, form: Form) -> Result<(), Trouble> {
-        self.place = None;
-        let call = Call::of(self.shard, self.http.requests.head(), self.channel.scheme);
-        self.take_body().await?;
-        let answer = call.answer(self.kept.take()).await?;
-        self.queue(&answer, form).await
-    }
-
-    /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
-    async fn take_body(&mut self) -> Result<(), Trouble> {
-        let head = self.http.requests.head();
-        let mut wish = self.shard.shared.wish(head.path());
-        if head.expects_continue() && head.framing() != Framing::None {
-            let out = self.http.output.buffer();
-            encode::status_line(out, 100, None);
-            encode::end_head(out);
-        }
-        // The body may come only after the answers before it.
-        self.flush().await?;
-        let mut patience = Patience::new(self.shard.shared.timeouts.body);
-        let mut bytes = 0;
-        loop {
-            let wait = Wait::new(patience.allowance(bytes));
-            let data = self.http.requests.next_data();
-            let data = self.watch.until(|| wait.deadline(), data).await;
-            let late = |Elapsed| Trouble::Late(LATE_BODY);
-            let Some(data) = data.map_err(late)?? else {
-                return Ok(());
-            };
-            bytes += data.len() as u64;
-            self.kept.keep(&mut wish, data)?;
-            patience.waited(wait.time());
-        }
-    }
-
-    /// Holds the answer back for as long as is meant.
-    async fn hold_back(&mut self, delay: Duration) -> Result<(), Trouble> {
-        if delay.is_zero() {
-            return Ok(());
-        }
-        let due = Instant::now() + delay;
-        self.wait(delay).await?;
-        let late = Instant::now().duration_since(due);
-        let metrics = &self.shard.shared.metrics;
-        metrics.delayed(self.shard.index, self.place, delay, late);
-        Ok(())
-    }
-
-    /// Waits; what was queued before goes out first.
-    async fn wait(&mut self, delay: Duration) -> Result<(), Trouble> {
-        if delay.is_zero() {
-            return Ok(());
-        }
-        let deadline = Instant::now() + delay;
-        self.flush().await?;
-        Ok(self.shard.timer.sleep_until(deadline).await?)
     }
 
     /// Ends the connection after its last answer; whether the client lets it. If not, the connection is to be reset.
@@ -425,7 +303,7 @@ impl Connection<'_> {
             extent: Extent::Whole,
         };
         let told = match self.queue(&answer, form).await {
-            Ok(()) => self.flush().await,
+            Ok(()) => self.flush().await.map(drop),
             failed => failed,
         };
         told.is_ok() && self.linger().await
@@ -461,22 +339,6 @@ impl Wait {
     }
 }
 
-fn form_of(head: &RequestHead, stopping: bool) -> Form {
-    let persistence = match head.version() {
-        _ if stopping || !head.keep_alive() => Persistence::Close,
-        Version::Http10 => Persistence::KeepSaid,
-        Version::Http11 | Version::Http2 => Persistence::Keep,
-    };
-    let extent = match head.method() {
-        "HEAD" => Extent::HeadOnly,
-        _ => Extent::Whole,
-    };
-    Form {
-        persistence,
-        extent,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,6 +347,6 @@ mod tests {
     #[test]
     fn a_connection_is_small() {
         let bytes = sizes::of_future(|(stream, shard, slot)| serve(stream, shard, slot));
-        assert!(bytes <= 1_500, "{bytes}");
+        assert!(bytes <= 1_200, "{bytes}");
     }
 }

@@ -42,7 +42,7 @@ impl Connection<'_> {
         if !pending.afterwards.are_none() {
             // The receivers of webhooks may rely on the answer being out.
             if sent.is_ok() {
-                sent = self.flush().await;
+                sent = self.flush().await.map(drop);
             }
             std::mem::take(&mut pending.afterwards).begin(&self.shard.webhooks);
         }
@@ -163,8 +163,8 @@ impl Connection<'_> {
     /// Ends the connection as a stub wants it, after the answers before it; `false` if with a reset.
     pub(super) async fn break_off(&mut self, broken: Broken) -> bool {
         let sent = match self.flush().await {
-            Ok(()) => self.send(&broken.bytes).await,
-            failed => failed,
+            Ok(_) => self.send(&broken.bytes).await,
+            Err(trouble) => Err(trouble),
         };
         broken.ending == Ending::Close && sent.is_ok() && self.linger().await
     }

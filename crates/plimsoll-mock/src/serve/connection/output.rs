@@ -45,17 +45,16 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Writes what is queued.
-    pub(super) async fn flush(&mut self) -> Result<(), Trouble> {
+    /// Writes what is queued; when that was done, a reading of the clock since which the task has not waited. `None`: nothing was queued.
+    pub(super) async fn flush(&mut self) -> Result<Option<Instant>, Trouble> {
         if self.http.output.queued() == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let counters = &self.shard.counters;
         let answers = self.unwritten.len() as u64;
         counters.add(Counter::Served, answers);
-        let written = self.write().await;
-        if written.is_ok() {
-            let now = Instant::now();
+        let written = self.write().await.map(|()| Instant::now());
+        if let Ok(now) = written {
             self.quiet_since = now;
             let metrics = &self.shard.shared.metrics;
             for answer in &self.unwritten {
@@ -66,8 +65,9 @@ impl Connection<'_> {
         } else {
             counters.withdraw(Counter::Served, answers);
         }
-        self.unwritten.clear();
-        written
+        // Whoever is served next has its memory: of this connection's next answers it would not be in the processor's cache.
+        drop(std::mem::take(&mut self.unwritten));
+        written.map(Some)
     }
 
     /// Hands what is queued to the system, for as long as the client takes some of it.
