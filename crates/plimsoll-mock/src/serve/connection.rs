@@ -20,6 +20,7 @@ use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{DrainBegins, Due, ReadError, Stream, TcpServer, Watch};
 use plimsoll_wiremock::request::{Channel, Scheme};
 use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::future::{Future as _, poll_fn};
 use std::io;
@@ -78,13 +79,16 @@ async fn converse(stream: impl Into<Stream>, channel: Channel, shard: &Rc<Shard>
         watch: Watch::new(now + shard.shared.timeouts.idle),
         quiet_since: now,
         received: now,
-        unwritten: Vec::new(),
+        unwritten: SmallVec::new(),
         place: None,
         ends: false,
         shard,
     };
     // Every idle connection has the memory of this function, so nothing is moved into what it waits for.
-    let closed = match connection.run().await {
+    let ended = connection.run().await;
+    // Whatever a client is told of its end, nobody needs its body.
+    connection.kept.release();
+    let closed = match ended {
         Ok(Course::Ended) => connection.end().await,
         Ok(Course::Http2) => {
             if let (Some(stream), front) = connection.http.into_stream() {
@@ -162,8 +166,8 @@ struct Connection<'a> {
     quiet_since: Instant,
     /// When the current request's head was complete.
     received: Instant,
-    /// Answers queued and not yet written. The queue's bytes bound it.
-    unwritten: Vec<Unwritten>,
+    /// Answers queued and not yet written, nearly always one. The queue's bytes bound it.
+    unwritten: SmallVec<[Unwritten; 1]>,
     /// Where the stub that answers the current request is counted.
     place: Known,
     /// Whether the connection closes after what is queued.
@@ -211,10 +215,14 @@ impl Connection<'_> {
             }
             self.received = Instant::now();
             self.shard.counters.add(Counter::Received, 1);
-            if let Some((rest, form)) = self.answer_at_once() {
-                // In a box, as is all that an idle connection does not need.
-                Box::pin(self.answer(rest, form)).await?;
+            let form = self.begin_answer();
+            if self.body_comes_first() {
+                self.take_body().await?;
             }
+            if let Some(rest) = self.answer_at_once(form) {
+                rest.await?;
+            }
+            self.kept.release();
             if self.ends {
                 break;
             }

@@ -6,69 +6,50 @@ use crate::serve::exchange::{Call, Decision, Exchange, LATE_BODY};
 use plimsoll_http::{Elapsed, Framing, Patience, RequestHead, Version, encode};
 use plimsoll_wiremock::response::answer::{Extent, Form, Persistence};
 use std::cell::{Cell, OnceCell};
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Remainder of the work on a request whose head is there.
-pub(super) enum Rest {
-    /// It is for the admin interface.
-    Admin,
-    /// Its body comes first.
-    Body,
-    /// The decision is made; never that nothing more is to be done.
-    Decided(Decision),
-}
+/// Remainder of the work on an answer, in a box: no idle connection has its memory.
+type Rest<'a> = Pin<Box<dyn Future<Output = Result<(), Trouble>> + 'a>>;
 
 impl Connection<'_> {
+    /// Begins the answer to the current request: the form that it is to have.
+    pub(super) fn begin_answer(&mut self) -> Form {
+        let form = form_of(self.http.requests.head(), self.shard.drain.has_begun());
+        self.ends = form.persistence == Persistence::Close;
+        form
+    }
+
+    /// Whether the current request's body has to be there before its answer can be found.
+    pub(super) fn body_comes_first(&self) -> bool {
+        let head = self.http.requests.head();
+        head.framing() != Framing::None && !admin::is_admin(head.path())
+    }
+
     /// Queues the answer to the current request, unless there is something to wait for: then that is what is left to do. Most answers need not
     /// wait, and so touch nothing of the memory that waiting takes.
-    pub(super) fn answer_at_once(&mut self) -> Option<(Rest, Form)> {
-        let head = self.http.requests.head();
-        let form = form_of(head, self.shard.drain.has_begun());
-        self.ends = form.persistence == Persistence::Close;
-        let rest = if admin::is_admin(head.path()) {
-            Rest::Admin
-        } else if head.framing() != Framing::None {
-            Rest::Body
-        } else {
-            match self.decide(form) {
-                Decision::Done => return None,
-                decision => Rest::Decided(decision),
-            }
-        };
-        Some((rest, form))
-    }
-
-    /// Reads the rest of the request and queues its answer.
-    pub(super) async fn answer(&mut self, rest: Rest, form: Form) -> Result<(), Trouble> {
-        let answered = self.answer_held(rest, form).await;
-        self.kept.release();
-        answered
-    }
-
-    async fn answer_held(&mut self, rest: Rest, form: Form) -> Result<(), Trouble> {
-        let decision = match rest {
-            Rest::Admin => return Box::pin(self.answer_admin(form)).await,
-            Rest::Body => {
-                self.take_body().await?;
-                self.decide(form)
-            }
-            Rest::Decided(decision) => decision,
-        };
-        match decision {
-            Decision::Done => {}
-            // In a box, as is all that waits for something else than the client: no idle connection has its memory.
-            Decision::Stub(pending) => Box::pin(self.carry_out(pending, form)).await?,
-            Decision::Own(answer, delay) => {
-                self.hold_back(delay).await?;
-                self.queue(&answer, form).await?;
-            }
-            Decision::File(file) => {
-                let answer = Box::pin(self.exchange().read_static(file)).await;
-                self.queue(&answer, form).await?;
-            }
+    pub(super) fn answer_at_once(&mut self, form: Form) -> Option<Rest<'_>> {
+        if admin::is_admin(self.http.requests.head().path()) {
+            return Some(Box::pin(self.answer_admin(form)));
         }
-        Ok(())
+        match self.decide(form) {
+            Decision::Done => None,
+            Decision::Stub(pending) => Some(Box::pin(self.carry_out(pending, form))),
+            Decision::Own(answer, Duration::ZERO) if !answer.is_long() => {
+                self.queue_whole(&answer, form);
+                None
+            }
+            Decision::Own(answer, delay) => Some(Box::pin(async move {
+                self.hold_back(delay).await?;
+                self.queue(&answer, form).await
+            })),
+            Decision::File(file) => Some(Box::pin(async move {
+                let answer = self.exchange().read_static(file).await;
+                self.queue(&answer, form).await
+            })),
+        }
     }
 
     /// The current request, which is there as a whole.
@@ -122,7 +103,7 @@ impl Connection<'_> {
     }
 
     /// Reads the body, after telling a client that waits for leave; keeps it where somebody wants it.
-    async fn take_body(&mut self) -> Result<(), Trouble> {
+    pub(super) async fn take_body(&mut self) -> Result<(), Trouble> {
         let head = self.http.requests.head();
         let mut wish = self.shard.shared.wish(head.path());
         if head.expects_continue() && head.framing() != Framing::None {

@@ -26,8 +26,8 @@ impl Connection<'_> {
 
     /// Queues an answer; a long one is written piece by piece, and queued only with its last.
     pub(super) async fn queue(&mut self, answer: &Answer, form: Form) -> Result<(), Trouble> {
-        self.ends |= answer.closes();
         if form.extent == Extent::Whole && answer.is_long() {
+            self.ends |= answer.closes();
             answer.append_head(self.http.output.buffer(), form.persistence);
             let mut next = Some(0);
             while let Some(from) = next {
@@ -38,11 +38,18 @@ impl Connection<'_> {
                     tokio::task::yield_now().await;
                 }
             }
+            self.answer_is_queued();
         } else {
-            answer.append_to(self.http.output.buffer(), form);
+            self.queue_whole(answer, form);
         }
-        self.answer_is_queued();
         Ok(())
+    }
+
+    /// Queues an answer that is not long, or of which only the head is sent.
+    pub(super) fn queue_whole(&mut self, answer: &Answer, form: Form) {
+        self.ends |= answer.closes();
+        answer.append_to(self.http.output.buffer(), form);
+        self.answer_is_queued();
     }
 
     /// Writes what is queued; when that was done, a reading of the clock since which the task has not waited. `None`: nothing was queued.
@@ -65,8 +72,7 @@ impl Connection<'_> {
         } else {
             counters.withdraw(Counter::Served, answers);
         }
-        // Whoever is served next has its memory: of this connection's next answers it would not be in the processor's cache.
-        drop(std::mem::take(&mut self.unwritten));
+        self.unwritten.clear();
         written.map(Some)
     }
 
