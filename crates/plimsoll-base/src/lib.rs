@@ -19,3 +19,4 @@ pub mod tally;
 pub mod time_kind;
 pub mod units;
 pub mod visible;
+pub mod words;

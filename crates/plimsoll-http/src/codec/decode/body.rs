@@ -1,6 +1,6 @@
 //! Bodies: by length, chunked with trailers, until close.
 
-use super::line::{LineScanner, is_field_value, is_token_byte, parse_field};
+use super::line::{LineScanner, is_field_value_byte, is_token_byte, parse_field};
 use super::{Event, Step};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
@@ -129,7 +129,7 @@ impl BodyDecoder {
                     let Some(line) = line.map_err(chunk_line_error)? else {
                         return Ok(Step::new(at, Event::NeedMore));
                     };
-                    let size = parse_chunk_size(&input[at..][line])?;
+                    let size = parse_chunk_size(&input[at..][line.range])?;
                     at += scanner.consumed();
                     self.count(size, limits)?;
                     self.state = if size == 0 {
@@ -162,7 +162,7 @@ impl BodyDecoder {
             return Ok(Step::new(at, Event::NeedMore));
         };
         while let Some(line) = scanner.next_line(section, limits.trailer_bytes)? {
-            if line.is_empty() {
+            if line.range.is_empty() {
                 let end = scanner.consumed();
                 self.trailers.set_text(&section[..end]);
                 self.state = State::Done;
@@ -171,7 +171,7 @@ impl BodyDecoder {
             if self.trailers.len() == limits.fields {
                 return Err(ProtocolError::HeadTooLarge);
             }
-            let entry = parse_field(section, line, &mut self.trailers)?;
+            let entry = parse_field(section, &line, &mut self.trailers)?;
             let name = &section[entry.name];
             if FORBIDDEN_TRAILERS
                 .iter()
@@ -254,8 +254,8 @@ fn skip_quoted(text: &[u8]) -> Option<&[u8]> {
     loop {
         match rest {
             [b'"', after @ ..] => return Some(after),
-            [b'\\', quoted, after @ ..] if is_field_value(&[*quoted]) => rest = after,
-            [byte, after @ ..] if *byte != b'\\' && is_field_value(&[*byte]) => rest = after,
+            [b'\\', quoted, after @ ..] if is_field_value_byte(*quoted) => rest = after,
+            [byte, after @ ..] if *byte != b'\\' && is_field_value_byte(*byte) => rest = after,
             _ => return None,
         }
     }

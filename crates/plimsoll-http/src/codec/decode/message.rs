@@ -1,14 +1,13 @@
 //! The common form of requests and responses: a start line, fields, a body, and then the next message.
 
 use super::body::BodyDecoder;
-use super::line::{Framers, LineScanner, parse_field};
+use super::line::{Framers, Line, LineScanner, parse_field};
 use super::{Event, Step};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::Framing;
 use crate::codec::limits::Limits;
 use crate::codec::spare::Spare;
-use std::ops::Range;
 use std::thread::LocalKey;
 
 /// Decoders that a thread has to spare at most, of each kind: a message under way keeps its own, and a thousand end in one moment when a slow
@@ -22,14 +21,14 @@ pub trait Head: Default + 'static {
     /// Whether one empty line may stand before the start line.
     const MAY_FOLLOW_EMPTY_LINE: bool;
 
-    /// Parses the start line at `line` of `input`.
+    /// Parses the start line of `input`.
     ///
     /// # Errors
     /// Whatever is wrong with it.
     fn parse_start_line(
         &mut self,
         input: &[u8],
-        line: Range<usize>,
+        line: &Line,
         limits: &Limits,
     ) -> Result<(), ProtocolError>;
 
@@ -192,13 +191,13 @@ impl<H: Head> MessageDecoder<H> {
         };
         while let Some(line) = lines.next_line(input, self.limits.head_bytes)? {
             if !*seen_start_line {
-                if H::MAY_FOLLOW_EMPTY_LINE && line == (0..0) {
+                if H::MAY_FOLLOW_EMPTY_LINE && line.range == (0..0) {
                     continue;
                 }
                 self.head.fields_mut().clear();
-                self.head.parse_start_line(input, line, &self.limits)?;
+                self.head.parse_start_line(input, &line, &self.limits)?;
                 *seen_start_line = true;
-            } else if line.is_empty() {
+            } else if line.range.is_empty() {
                 self.head.conclude(input, framers)?;
                 let end = lines.consumed();
                 self.head.fields_mut().set_text(&input[..end]);
@@ -207,7 +206,7 @@ impl<H: Head> MessageDecoder<H> {
                 if self.head.fields_mut().len() == self.limits.fields {
                     return Err(ProtocolError::HeadTooLarge);
                 }
-                let entry = parse_field(input, line, self.head.fields_mut())?;
+                let entry = parse_field(input, &line, self.head.fields_mut())?;
                 framers.note(input, &entry)?;
             }
         }

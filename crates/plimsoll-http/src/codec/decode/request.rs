@@ -1,7 +1,7 @@
 //! Requests: the request line, the target's forms, and the rules for `Host`.
 
 use super::Event;
-use super::line::{Framers, is_token};
+use super::line::{Framers, Line, is_token};
 use super::message::{Head, MessageDecoder, SPARE_DECODERS};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
@@ -26,7 +26,7 @@ impl Head for RequestHead {
     fn parse_start_line(
         &mut self,
         input: &[u8],
-        line: Range<usize>,
+        line: &Line,
         limits: &Limits,
     ) -> Result<(), ProtocolError> {
         parse_request_line(input, line, self, limits)
@@ -92,18 +92,19 @@ impl RequestHead {
 
 fn parse_request_line(
     input: &[u8],
-    line: Range<usize>,
+    line: &Line,
     head: &mut RequestHead,
     limits: &Limits,
 ) -> Result<(), ProtocolError> {
-    let text = &input[line.clone()];
+    let Range { start, end } = line.range;
+    let text = &input[start..end];
     let first = memchr::memchr(b' ', text).ok_or(ProtocolError::RequestLine)?;
     let last = memchr::memrchr(b' ', text).ok_or(ProtocolError::RequestLine)?;
     if first == last {
         return Err(ProtocolError::RequestLine);
     }
-    head.method = line.start..line.start + first;
-    head.target = line.start + first + 1..line.start + last;
+    head.method = start..start + first;
+    head.target = start + first + 1..start + last;
     if !is_token(&input[head.method.clone()]) {
         return Err(ProtocolError::Method);
     }

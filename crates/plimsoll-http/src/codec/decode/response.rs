@@ -1,6 +1,6 @@
 //! Responses: the status line, and the rules for what has a body.
 
-use super::line::{Framers, is_field_value};
+use super::line::{Framers, Line};
 use super::message::{Head, MessageDecoder, SPARE_DECODERS};
 use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
@@ -23,7 +23,7 @@ impl Head for ResponseHead {
     fn parse_start_line(
         &mut self,
         input: &[u8],
-        line: Range<usize>,
+        line: &Line,
         _: &Limits,
     ) -> Result<(), ProtocolError> {
         parse_status_line(input, line, self)
@@ -76,10 +76,11 @@ impl Head for ResponseHead {
 /// `HTTP/1.x SP 3DIGIT [SP reason]`: the space before an empty reason is often missing in the wild, and harmless.
 fn parse_status_line(
     input: &[u8],
-    line: Range<usize>,
+    line: &Line,
     head: &mut ResponseHead,
 ) -> Result<(), ProtocolError> {
-    let text = &input[line.clone()];
+    let Range { start, end } = line.range;
+    let text = &input[start..end];
     head.version = match text.get(..9) {
         Some(b"HTTP/1.1 ") => Version::Http11,
         Some(b"HTTP/1.0 ") => Version::Http10,
@@ -94,9 +95,9 @@ fn parse_status_line(
         .iter()
         .fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
     let valid_rest = matches!(text.get(12), None | Some(b' '));
-    if !valid_rest || !is_field_value(text) {
+    if !valid_rest || !line.is_field_value {
         return Err(ProtocolError::StatusLine);
     }
-    head.reason = line.end.min(line.start + 13)..line.end;
+    head.reason = end.min(start + 13)..end;
     Ok(())
 }

@@ -5,6 +5,7 @@
 use super::{FEW, Json, Member, mark};
 use crate::budget::TooCostly;
 use bumpalo::Bump;
+use plimsoll_base::words;
 use serde_json::Number;
 use std::collections::HashMap;
 
@@ -271,18 +272,15 @@ fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (count > 0).then(|| text.split_at(count))
 }
 
-/// How many bytes stand before the first that does not mean itself in a string: a quote, a backslash, a control character. Eight at a time;
-/// where a byte is found, those behind it may seem found as well.
+/// How many bytes stand before the first that does not mean itself in a string: a quote, a backslash, a control character.
 fn plain(bytes: &[u8]) -> usize {
-    const EACH: u64 = u64::MAX / 0xff;
-    let below = |word: u64, least: u8| word.wrapping_sub(EACH * u64::from(least)) & !word;
     let mut rest = bytes;
     while let Some((word, behind)) = rest.split_first_chunk() {
         let word = u64::from_le_bytes(*word);
-        let is = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
-        let found = (below(word, b' ') | is(b'"') | is(b'\\')) & (EACH << 7);
-        if found != 0 {
-            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        let special =
+            words::less(word, b' ') | words::equal(word, b'"') | words::equal(word, b'\\');
+        if let Some(place) = words::first(special) {
+            return bytes.len() - rest.len() + place;
         }
         rest = behind;
     }
