@@ -275,6 +275,9 @@ impl Node {
 
 /// `1`, `1.0` and `1e0` are one number. Beyond 2⁶⁴ the nearest doubles are compared.
 pub fn same_number(one: &Number, other: &Number) -> bool {
+    if let (Some(one), Some(other)) = (one.as_u64(), other.as_u64()) {
+        return one == other;
+    }
     if let (Some(one), Some(other)) = (one.as_i128(), other.as_i128()) {
         return one == other;
     }

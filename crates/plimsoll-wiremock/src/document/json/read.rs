@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// How many arrays and objects may stand in each other.
 const DEPTH: usize = 127;
 
+/// So many digits always have room in 64 bits.
+const SURE_DIGITS: usize = 19;
+
 /// The document that a text begins with, if it begins with one that is not a number or a word, whose end depends on what follows.
 pub(super) fn read<'a>(
     bytes: &'a [u8],
@@ -65,10 +68,14 @@ impl<'a> Reader<'a> {
 
     /// The next byte that is no white space.
     fn peek(&mut self) -> Option<u8> {
-        while let [b' ' | b'\n' | b'\t' | b'\r', rest @ ..] = self.rest {
+        while let [first, rest @ ..] = self.rest {
+            // Nearly every byte is beyond all of them.
+            if *first > b' ' || !matches!(first, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(*first);
+            }
             self.rest = rest;
         }
-        self.rest.first().copied()
+        None
     }
 
     /// Goes beyond this byte, if it is next.
@@ -102,6 +109,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Option<Json<'a>> {
         let start = self.at();
         let unsigned = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
+        let is_negative = unsigned.len() < self.rest.len();
         let (whole, mut behind) = digits(unsigned)?;
         let mut is_whole = true;
         if whole.len() > 1 && whole[0] == b'0' {
@@ -117,6 +125,10 @@ impl<'a> Reader<'a> {
             is_whole = false;
         }
         self.rest = behind;
+        if is_whole && !is_negative && whole.len() <= SURE_DIGITS {
+            let sum = |sum: u64, digit: &u8| 10 * sum + u64::from(digit - b'0');
+            return Some(Json::Number(whole.iter().fold(0, sum).into()));
+        }
         let text = self.text.get(start..self.at())?;
         if is_whole && let Ok(number) = text.parse::<u64>() {
             return Some(Json::Number(number.into()));
