@@ -6,12 +6,10 @@ use super::reason;
 use crate::clock::{Clock, Nanos};
 use plimsoll_base::outcome::Outcome;
 use plimsoll_base::reason::Reason;
-use plimsoll_http::connection::ResponseReader;
-use plimsoll_http::{ReadError, TcpClient};
+use plimsoll_http::TcpClient;
 use std::cell::OnceCell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use tokio::io::AsyncRead;
 
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -67,68 +65,63 @@ impl Ending {
 
 /// Sends a request and reads its answer to the end. The answer may come before the request is out; the connection is of no
 /// further use then, nor after any outcome but an answer.
-pub(super) async fn exchange(
-    connection: &mut TcpClient,
+pub(super) fn exchange<'a>(
+    connection: &'a mut TcpClient,
     request: Request<'_>,
-    kept: Option<&mut Kept>,
-    progress: &Progress,
+    mut kept: Option<&'a mut Kept>,
+    progress: &'a Progress,
     clock: Clock,
-) -> Ending {
-    let TcpClient { responses, output } = connection;
-    output.buffer().extend_from_slice(request.bytes);
-    responses.expect(request.is_head);
-    let mut body_bytes = 0;
-    let received = {
-        let mut sending = pin!(output.flush());
-        let mut sent = false;
-        let mut receiving = pin!(async {
-            responses.first_byte().await?;
-            progress.reached(Point::Head);
-            let rest = pin!(receive(responses, &mut body_bytes, kept, progress));
-            progress.rest(clock, rest).await
-        });
-        poll_fn(|context| {
-            // An error of sending shows on reading too: as the answer that the server gave before it closed, or as a reset.
-            if !sent && sending.as_mut().poll(context).is_ready() {
-                sent = true;
-                progress.reached(Point::FirstByte);
-            }
-            receiving.as_mut().poll(context)
-        })
-        .await
-    };
-    let outcome = match received {
-        // Where the answer really ends nobody knows, and what follows could pass for the next one.
-        Ok(()) if connection.responses.has_buffered() => Outcome::Unanswered(Reason::Surplus),
-        Ok(()) => Outcome::Answered(connection.responses.head().status()),
-        Err(error) => Outcome::Unanswered(reason::of_reading(&error, progress)),
-    };
-    Ending {
-        outcome,
-        body_bytes,
-        first_byte: progress.first_byte(),
-        deadline: None,
-    }
-}
-
-async fn receive<R: AsyncRead + Unpin>(
-    responses: &mut ResponseReader<R>,
-    body_bytes: &mut u64,
-    mut kept: Option<&mut Kept>,
-    progress: &Progress,
-) -> Result<(), ReadError> {
-    responses.next_head().await?;
-    while matches!(responses.head().status(), 100 | 102..200) {
-        responses.next_head().await?;
-    }
-    progress.reached(Point::Body);
-    while let Some(data) = responses.next_data().await? {
-        *body_bytes += data.len() as u64;
-        if let Some(kept) = &mut kept {
-            kept.take(data);
+) -> impl Future<Output = Ending> + use<'a> {
+    connection.output.buffer().extend_from_slice(request.bytes);
+    connection.responses.expect(request.is_head);
+    async move {
+        let TcpClient { responses, output } = &mut *connection;
+        let mut body_bytes = 0;
+        let received = {
+            let mut sending = pin!(output.flush());
+            let mut sent = false;
+            let mut receiving = pin!(async {
+                responses.first_byte().await?;
+                progress.reached(Point::Head);
+                let rest = pin!(async {
+                    responses.next_head().await?;
+                    while matches!(responses.head().status(), 100 | 102..200) {
+                        responses.next_head().await?;
+                    }
+                    progress.reached(Point::Body);
+                    while let Some(data) = responses.next_data().await? {
+                        body_bytes += data.len() as u64;
+                        if let Some(kept) = &mut kept {
+                            kept.take(data);
+                        }
+                    }
+                    Ok(())
+                });
+                progress.rest(clock, rest).await
+            });
+            poll_fn(|context| {
+                // An error of sending shows on reading too: as the answer that the server gave before it closed, or as a reset.
+                if !sent && sending.as_mut().poll(context).is_ready() {
+                    sent = true;
+                    progress.reached(Point::FirstByte);
+                }
+                receiving.as_mut().poll(context)
+            })
+            .await
+        };
+        let outcome = match received {
+            // Where the answer really ends nobody knows, and what follows could pass for the next one.
+            Ok(()) if connection.responses.has_buffered() => Outcome::Unanswered(Reason::Surplus),
+            Ok(()) => Outcome::Answered(connection.responses.head().status()),
+            Err(error) => Outcome::Unanswered(reason::of_reading(&error, progress)),
+        };
+        Ending {
+            outcome,
+            body_bytes,
+            first_byte: progress.first_byte(),
+            deadline: None,
         }
     }
-    Ok(())
 }
 
 impl Kept {

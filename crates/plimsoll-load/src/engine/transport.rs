@@ -363,28 +363,31 @@ fn form(shard_state: &ShardState, request: Request<'_>) -> Option<Form> {
     }
 }
 
-/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last. It is pinned elsewhere,
-/// because an `async fn` keeps its arguments twice.
-async fn within(
-    (shard_state, user): (&ShardState, usize),
-    progress: &Progress,
+/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last. It is pinned elsewhere, and this is no
+/// `async fn`, because that keeps its arguments twice.
+#[expect(clippy::manual_async_fn, reason = "every user holds one of these")]
+fn within<'a, F: Future<Output = Ending>>(
+    (shard_state, user): (&'a ShardState, usize),
+    progress: &'a Progress,
     first: Nanos,
     until: Nanos,
-    mut exchanged: Pin<&mut impl Future<Output = Ending>>,
-) -> Ending {
-    if first < until {
-        let ending = shard_state.within(user, first, exchanged.as_mut()).await;
-        if let Some(ending) = ending {
-            return ending;
+    mut exchanged: Pin<&'a mut F>,
+) -> impl Future<Output = Ending> {
+    async move {
+        if first < until {
+            let ending = shard_state.within(user, first, exchanged.as_mut()).await;
+            if let Some(ending) = ending {
+                return ending;
+            }
+            match progress.point() {
+                Point::Request => return Ending::overdue(Reason::TimeoutRequest, first),
+                Point::FirstByte => return Ending::overdue(Reason::FirstByteTimeout, first),
+                Point::Head | Point::Body => {}
+            }
         }
-        match progress.point() {
-            Point::Request => return Ending::overdue(Reason::TimeoutRequest, first),
-            Point::FirstByte => return Ending::overdue(Reason::FirstByteTimeout, first),
-            Point::Head | Point::Body => {}
+        match shard_state.within(user, until, exchanged).await {
+            Some(ending) => ending,
+            None => Ending::overdue(reason::overdue(progress.point()), until),
         }
-    }
-    match shard_state.within(user, until, exchanged).await {
-        Some(ending) => ending,
-        None => Ending::overdue(reason::overdue(progress.point()), until),
     }
 }

@@ -6,7 +6,7 @@ use super::cursor::{Cursor, Next, leave_all};
 use super::dispatch::{Job, Sleep};
 use super::exchange::{Ending, Kept};
 use super::shard_state::ShardState;
-use super::transport::Transport;
+use super::transport::{Opened, Transport};
 use crate::clock::Nanos;
 use crate::partition::UserSlot;
 use crate::plan::Cookies;
@@ -15,6 +15,7 @@ use crate::scenario::{
     Answer, Destination, INSPECTED_BYTES, Iteration, Memory, Redirects, resolve,
 };
 use plimsoll_base::outcome::Outcome;
+use std::future::Future;
 use std::rc::Rc;
 
 /// One virtual user.
@@ -51,6 +52,13 @@ struct Begun<'a> {
     /// When it did.
     released: Nanos,
     concluded: bool,
+}
+
+impl Begun<'_> {
+    /// It has ended by itself. A method, so that whoever calls it holds all of it, and not the one field that it sets.
+    fn conclude(&mut self) {
+        self.concluded = true;
+    }
 }
 
 impl Drop for Begun<'_> {
@@ -144,14 +152,14 @@ impl User {
         })
     }
 
-    /// Carries out one iteration that has begun and starts `now`; returns when it ended.
-    pub(super) async fn iterate(
-        &mut self,
-        shard_state: &ShardState,
+    /// Carries out one iteration that has begun and starts `now`; its end is when it ended. No `async fn`, which keeps its arguments twice.
+    pub(super) fn iterate<'a>(
+        &'a mut self,
+        shard_state: &'a ShardState,
         job: Job,
-        mut cursor: Cursor<'_>,
+        mut cursor: Cursor<'a>,
         mut now: Nanos,
-    ) -> Nanos {
+    ) -> impl Future<Output = Nanos> + use<'a> {
         let connection_wait = job.assigned - job.released;
         let pacing_lag = now - job.intended - connection_wait;
         let side = shard_state
@@ -168,40 +176,43 @@ impl User {
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
         let mut due = job.intended;
         let mut first = true;
-        while let Some(next) = cursor.next(shard_state, &mut self.memory, side, now, due) {
-            let index = match next {
-                Next::Step(index) => index,
-                Next::Pause(span) => {
-                    due = due.saturating_add(self.memory.pause(span));
-                    now = self.wait_until(shard_state, due, now).await;
-                    continue;
+        async move {
+            while let Some(next) = cursor.next(shard_state, &mut self.memory, side, now, due) {
+                let index = match next {
+                    Next::Step(index) => index,
+                    Next::Pause(span) => {
+                        due = due.saturating_add(self.memory.pause(span));
+                        now = self.wait_until(shard_state, due, now).await;
+                        continue;
+                    }
+                };
+                if !first {
+                    shard_state.replied(now);
+                    let pause = shard_state.steps[index].pause;
+                    due = due.saturating_add(self.memory.pause(pause));
                 }
-            };
-            if !first {
-                shard_state.replied(now);
-                due = due.saturating_add(self.memory.pause(shard_state.steps[index].pause));
+                first = false;
+                now = self.wait_until(shard_state, due, now).await;
+                self.prepare(shard_state, index, now);
+                let mut done = self.step(shard_state, side, index, due, now).await;
+                if done.hop.is_some() {
+                    // In a box, because it is large and seldom needed.
+                    done = Box::pin(self.follow(shard_state, side, index, done)).await;
+                }
+                now = done.at;
+                due = now;
+                if done.then == Then::End {
+                    break;
+                }
             }
-            first = false;
-            now = self.wait_until(shard_state, due, now).await;
-            self.prepare(shard_state, index, now);
-            let mut done = self.step(shard_state, side, index, due, now).await;
-            if done.hop.is_some() {
-                // In a box, because it is large and seldom needed.
-                done = Box::pin(self.follow(shard_state, side, index, done)).await;
-            }
-            now = done.at;
-            due = now;
-            if done.then == Then::End {
-                break;
-            }
+            leave_all(shard_state, &mut self.memory, side, now, due);
+            self.transport.iteration_over(shard_state);
+            iteration.conclude();
+            shard_state
+                .record(now)
+                .iterated(side, Some(now - iteration.intended));
+            now
         }
-        leave_all(shard_state, &mut self.memory, side, now, due);
-        self.transport.iteration_over(shard_state);
-        iteration.concluded = true;
-        shard_state
-            .record(now)
-            .iterated(side, Some(now - job.intended));
-        now
     }
 
     /// Sleeps within an iteration; returns the time then.
@@ -257,17 +268,15 @@ impl User {
         done
     }
 
-    /// Carries out one exchange of the step `index` that begins `now`.
-    async fn step(
-        &mut self,
-        shard_state: &ShardState,
+    /// Carries out one exchange of the step `index` that begins `now`. No `async fn`, which keeps its arguments twice.
+    fn step<'a>(
+        &'a mut self,
+        shard_state: &'a ShardState,
         side: Side,
         index: usize,
         intended: Nanos,
         now: Nanos,
-    ) -> Done {
-        let step = &shard_state.steps[index];
-        let compiled = &shard_state.program.steps[index];
+    ) -> impl Future<Output = Done> + use<'a> {
         shard_state.recorder().sent(side, index);
         let mut begun = Begun {
             shard_state,
@@ -277,31 +286,49 @@ impl User {
             released: now,
             concluded: false,
         };
-        let until = now + step.timeout;
-        let mut sent_at = None;
-        let mut connect = None;
-        let ending = match self.transport.open(shard_state, side, now, until).await {
-            Ok(opened) => {
-                sent_at = Some(opened.at);
-                connect = opened.connect;
-                let request = match compiled.making {
-                    None => step.request(),
-                    Some(_) => step.made(self.memory.request()),
-                };
-                shard_state
-                    .recorder()
-                    .written(side, index, request.bytes.len() as u64);
-                let kept = compiled.judge.needs_body().then(|| self.kept.emptied());
-                self.transport
-                    .exchange(shard_state, request, until, kept)
-                    .await
-            }
-            Err(ending) => ending,
-        };
+        async move {
+            let until = now + shard_state.steps[index].timeout;
+            let mut opened = None;
+            let ending = match self.transport.open(shard_state, side, now, until).await {
+                Ok(open) => {
+                    opened = Some(open);
+                    let compiled = &shard_state.program.steps[index];
+                    let request = match compiled.making {
+                        None => shard_state.steps[index].request(),
+                        Some(_) => shard_state.steps[index].made(self.memory.request()),
+                    };
+                    let length = request.bytes.len() as u64;
+                    shard_state.recorder().written(side, index, length);
+                    let kept = compiled.judge.needs_body().then(|| self.kept.emptied());
+                    self.transport
+                        .exchange(shard_state, request, until, kept)
+                        .await
+                }
+                Err(ending) => ending,
+            };
+            begun.conclude();
+            self.conclude(&begun, index, opened, &ending)
+        }
+    }
+
+    /// Notes how an exchange ended, on a connection that was opened if there was one.
+    fn conclude(
+        &mut self,
+        begun: &Begun<'_>,
+        index: usize,
+        opened: Option<Opened>,
+        ending: &Ending,
+    ) -> Done {
+        let Begun {
+            shard_state,
+            side,
+            intended,
+            ..
+        } = *begun;
         let end = ending.deadline.unwrap_or_else(|| shard_state.clock.now());
-        begun.concluded = true;
+        let sent_at = opened.map(|opened| opened.at);
         let response = end.saturating_sub(intended);
-        let looked = self.look(shard_state, side, index, &ending, response, end);
+        let looked = self.look(shard_state, side, index, ending, response, end);
         let class = shard_state.record(end).ended(Ended {
             side,
             step: index,
@@ -312,7 +339,7 @@ impl User {
             intended,
             late: begun.released.saturating_sub(intended),
             response,
-            connect,
+            connect: opened.and_then(|opened| opened.connect),
             service: sent_at.map(|sent| end.saturating_sub(sent)),
             first_byte: ending
                 .first_byte
@@ -322,7 +349,7 @@ impl User {
         });
         self.memory.passes.exchanged(response, class.is_failure());
         self.transport.settle(shard_state, ending.outcome);
-        self.refused = sent_at.is_none();
+        self.refused = opened.is_none();
         Done {
             at: end,
             then: looked.then,

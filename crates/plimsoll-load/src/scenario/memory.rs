@@ -24,9 +24,7 @@ pub(crate) struct Sending {
 pub(crate) struct Memory {
     seed: u64,
     pub(super) iteration: Iteration,
-    data: Option<Draw>,
-    ways: Option<Draw>,
-    pauses: Option<Draw>,
+    draws: Draws,
     /// By slot; `None` until something is extracted into it.
     slots: Vec<Slot>,
     /// By feeder: the row of this iteration.
@@ -42,6 +40,41 @@ pub(crate) struct Memory {
     /// The request that was rendered last.
     pub(super) request: Vec<u8>,
     scratch: Vec<u8>,
+}
+
+/// The random sequences of an iteration, each begun when it is first asked for. Where none was, they are not touched when an iteration begins.
+#[derive(Debug, Default)]
+struct Draws {
+    has_any: bool,
+    data: Option<Draw>,
+    ways: Option<Draw>,
+    pauses: Option<Draw>,
+}
+
+impl Draws {
+    fn forget(&mut self) {
+        if self.has_any {
+            *self = Self::default();
+        }
+    }
+
+    fn data(&mut self, seed: u64, number: u64) -> &mut Draw {
+        self.has_any = true;
+        let begin = || Draw::new(seed, Stream::Data, number);
+        self.data.get_or_insert_with(begin)
+    }
+
+    fn ways(&mut self, seed: u64, number: u64) -> &mut Draw {
+        self.has_any = true;
+        let begin = || Draw::new(seed, Stream::Ways, number);
+        self.ways.get_or_insert_with(begin)
+    }
+
+    fn pauses(&mut self, seed: u64, number: u64) -> &mut Draw {
+        self.has_any = true;
+        let begin = || Draw::new(seed, Stream::Pauses, number);
+        self.pauses.get_or_insert_with(begin)
+    }
 }
 
 #[derive(Debug, Default, Clone)]
@@ -81,9 +114,7 @@ impl Memory {
     /// The first feeder that is at its end.
     pub(crate) fn begin(&mut self, iteration: Iteration, feeders: &[Feeder]) -> Result<(), usize> {
         self.iteration = iteration;
-        self.data = None;
-        self.ways = None;
-        self.pauses = None;
+        self.draws.forget();
         self.passes.clear();
         for slot in &mut self.slots {
             slot.is_set = false;
@@ -107,16 +138,12 @@ impl Memory {
 
     /// Random values of this iteration for data.
     pub(super) fn data(&mut self) -> &mut Draw {
-        let (seed, number) = (self.seed, self.iteration.number);
-        self.data
-            .get_or_insert_with(|| Draw::new(seed, Stream::Data, number))
+        self.draws.data(self.seed, self.iteration.number)
     }
 
     /// Random values of this iteration for the ways that it takes.
     pub(crate) fn ways(&mut self) -> &mut Draw {
-        let (seed, number) = (self.seed, self.iteration.number);
-        self.ways
-            .get_or_insert_with(|| Draw::new(seed, Stream::Ways, number))
+        self.draws.ways(self.seed, self.iteration.number)
     }
 
     /// How long this iteration's next pause is.
@@ -124,11 +151,7 @@ impl Memory {
         if let Span::Constant(length) = span {
             return nanos(length);
         }
-        let (seed, number) = (self.seed, self.iteration.number);
-        let draw = self
-            .pauses
-            .get_or_insert_with(|| Draw::new(seed, Stream::Pauses, number));
-        nanos(span.next(draw))
+        nanos(span.next(self.draws.pauses(self.seed, self.iteration.number)))
     }
 
     /// Keeps the cookies of an answer.
