@@ -42,6 +42,12 @@ impl Due {
     }
 }
 
+impl From<Instant> for Due {
+    fn from(at: Instant) -> Self {
+        Self::at(at)
+    }
+}
+
 /// A timer that is used again and again.
 #[derive(Debug)]
 pub struct Watch {
@@ -60,14 +66,14 @@ impl Watch {
         }
     }
 
-    /// Awaits `future` until `deadline()`, which is asked only when `future` has to wait, and anew whenever something has happened.
-    /// Resolves to [`Elapsed`] when the deadline passes first.
-    pub fn until<D: Fn() -> Instant, F: Future>(
+    /// Awaits `future` until `deadline()`, which is asked only when `future` has to wait, and anew whenever something has happened; it may know
+    /// the time as well. Resolves to [`Elapsed`] when the deadline passes first.
+    pub fn until<T: Into<Due>, D: Fn() -> T, F: Future>(
         &mut self,
         deadline: D,
         future: F,
-    ) -> Until<'_, impl FnMut() -> Due + use<D, F>, F> {
-        self.wait(move || Due::at(deadline()), future)
+    ) -> Until<'_, impl FnMut() -> Due + use<T, D, F>, F> {
+        self.wait(move || deadline().into(), future)
     }
 
     /// Awaits `future` until `due`. It must be polled at once.

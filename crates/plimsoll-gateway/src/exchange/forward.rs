@@ -16,7 +16,7 @@ use crate::routing::outgoing::withheld::Withheld;
 use crate::shard::client::Client;
 use crate::upstream::dial::DialError;
 use crate::upstream::{Slot, Wish};
-use plimsoll_http::{ConnectError, Elapsed, Framing, ReadError, TcpClient, tls};
+use plimsoll_http::{ConnectError, Due, Framing, ReadError, TcpClient, tls};
 use plimsoll_records::Ending;
 use plimsoll_records::Phase;
 use std::cell::Cell;
@@ -245,8 +245,6 @@ async fn attempt(
     progress: &Progress,
 ) -> Result<Relayed, Failure> {
     let ServedBy { shard, generation } = under;
-    let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
-    let head_limit = plan.effects.timeout.unwrap_or(own_limit);
     let outgoing = &client.scratch.outgoing;
     let route = &generation.service.routes[plan.route];
     let overrides = &route.overrides;
@@ -283,12 +281,17 @@ async fn attempt(
         progress,
     };
     let half_close = client.half_close(&generation.service);
+    // Whether the upload has ended, and the exchange has not waited since.
+    let just_sent = Cell::new(false);
     let from_client = pin!(async {
         let requests = &mut client.connection.requests;
         let sent = pump(requests, &mut connection.output, &flow).await;
+        let own_limit = generation.upstreams[plan.upstream].response_head_timeout;
+        let head_limit = plan.effects.timeout.unwrap_or(own_limit);
         if let Err(failure) = end_upload(sent, head_limit, progress) {
             return failure;
         }
+        just_sent.set(true);
         // Behind a body that the upstream does not want it cannot be seen whether the client leaves.
         let is_cut_short = matches!(progress.upload.get(), Upload::CutShort(_));
         if is_cut_short || plan.is_carried_through() {
@@ -304,10 +307,12 @@ async fn attempt(
         progress,
     ));
     let exchange = both(from_client, relay);
-    match client.watch.until(|| progress.deadline(), exchange).await {
-        Ok(result) => result,
-        Err(Elapsed) => Err(Failure::Elapsed),
-    }
+    let due = || Due {
+        at: progress.deadline(),
+        now: progress.upload.get().end().filter(|_| just_sent.take()),
+    };
+    let ended = client.watch.until(due, exchange).await;
+    ended.unwrap_or(Err(Failure::Elapsed))
 }
 
 /// Takes note of the end of the upload, which starts the clock for the response's head.

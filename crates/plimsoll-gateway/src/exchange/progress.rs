@@ -48,6 +48,16 @@ pub(super) enum Upload {
     CutShort(Instant),
 }
 
+impl Upload {
+    /// When it ended.
+    pub(super) fn end(self) -> Option<Instant> {
+        match self {
+            Self::UnderWay => None,
+            Self::Complete(at) | Self::CutShort(at) => Some(at),
+        }
+    }
+}
+
 /// Where the time of an exchange went. The parts add up to `total`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
