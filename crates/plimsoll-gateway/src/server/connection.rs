@@ -122,7 +122,9 @@ async fn converse(shard: Rc<Shard>, mut client: Box<Client>, now: Instant) {
             Waited::Broken => return client.connection.reset(),
             Waited::Refused(answer) => return client.refuse(&shard, answer).await,
         }
-        match Box::pin(exchange::serve(&shard, &mut client)).await {
+        // Made where it is to stand: `Box::pin` copies all of its three kilobytes, of which only the arguments are written.
+        let exchange = Box::write(Box::new_uninit(), exchange::serve(&shard, &mut client));
+        match Box::into_pin(exchange).await {
             After::Keep if shard.drain.has_begun() => return client.close().await,
             After::Keep => due = Due::after(Instant::now(), shard.timeouts().idle),
             After::Close if client.connection.has_unread() => return client.linger().await,

@@ -1,5 +1,6 @@
 //! A virtual user: takes iterations, carries out their steps on its own connection, and says how it went.
 
+mod begun;
 mod run;
 
 use super::cursor::{Cursor, Next, leave_all};
@@ -14,6 +15,7 @@ use crate::results::recorder::{Ended, Side};
 use crate::scenario::{
     Answer, Destination, INSPECTED_BYTES, Iteration, Memory, Redirects, resolve,
 };
+use begun::Begun;
 use plimsoll_base::outcome::Outcome;
 use std::future::Future;
 use std::rc::Rc;
@@ -40,43 +42,6 @@ pub(super) struct User {
 
 /// A feeder has no row for an iteration.
 pub(super) struct RanOut;
-
-/// An iteration or exchange that was begun; unless it is concluded, its end is that we aborted it.
-struct Begun<'a> {
-    shard_state: &'a ShardState,
-    side: Side,
-    /// `None` for the iteration itself.
-    step: Option<usize>,
-    /// When it should have begun.
-    intended: Nanos,
-    /// When it did.
-    released: Nanos,
-    concluded: bool,
-}
-
-impl Begun<'_> {
-    /// It has ended by itself. A method, so that whoever calls it holds all of it, and not the one field that it sets.
-    fn conclude(&mut self) {
-        self.concluded = true;
-    }
-}
-
-impl Drop for Begun<'_> {
-    fn drop(&mut self) {
-        if self.concluded {
-            return;
-        }
-        let response = self.shard_state.clock.now().saturating_sub(self.intended);
-        let mut recorder = self.shard_state.recorder();
-        match self.step {
-            Some(step) => {
-                let late = self.released.saturating_sub(self.intended);
-                recorder.aborted(self.side, step, (self.intended, late, response));
-            }
-            None => recorder.iterated(self.side, None),
-        }
-    }
-}
 
 impl User {
     /// The user in place `slot` of its shard.
