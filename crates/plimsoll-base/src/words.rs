@@ -11,6 +11,7 @@ const HIGHEST: u64 = EACH << 7;
 #[must_use]
 #[inline]
 pub const fn less(word: u64, least: u8) -> u64 {
+    debug_assert!(least <= 128);
     word.wrapping_sub(EACH * least as u64) & !word & HIGHEST
 }
 
@@ -42,6 +43,8 @@ mod tests {
             let word = u64::from_le_bytes(bytes);
             let place = |is: &dyn Fn(u8) -> bool| bytes.iter().position(|byte| is(*byte));
             prop_assert_eq!(first(less(word, least)), place(&|byte| byte < least));
+            let either = less(word, least) | equal(word, 0xff);
+            prop_assert_eq!(first(either), place(&|byte| byte < least || byte == 0xff));
             for wanted in bytes.into_iter().chain([least]) {
                 prop_assert_eq!(first(equal(word, wanted)), place(&|byte| byte == wanted));
             }

@@ -196,6 +196,8 @@ const REFUSED_FIELDS: &[(&str, ProtocolError)] = &[
     ("X y", ProtocolError::FieldName),
     ("X: y\r\n z", ProtocolError::Folded),
     ("X: a\0b", ProtocolError::FieldValue),
+    ("X: a\x7fb", ProtocolError::FieldValue),
+    ("X\0: \0", ProtocolError::FieldName),
     ("X: a\rb", ProtocolError::BareCarriageReturn),
     (
         "Content-Length: 3\r\nTransfer-Encoding: chunked",
@@ -286,6 +288,7 @@ fn refused_chunks() {
         ("FFFFFFFFFFFFFFF\r\n", ProtocolError::BodyTooLarge),
         ("0\r\nContent-Length: 1\r\n\r\n", ProtocolError::Trailer),
         ("0\r\nX : y\r\n\r\n", ProtocolError::FieldName),
+        ("0\r\nX: a\0b\r\n\r\n", ProtocolError::FieldValue),
     ];
     for (body, error) in cases {
         let input =
@@ -333,6 +336,10 @@ fn limits_hold_at_their_edge() {
     };
     check(padded(64), "GET / a None");
     check(padded(65), "431 header section too large");
+    let refused = |total: usize| padded(total).replace('x', "\0");
+    let error = ProtocolError::FieldValue;
+    check(refused(66), &format!("{} {error}", error.status()));
+    check(refused(67), "431 header section too large");
     check(
         "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nY: 2\r\n\r\n".to_owned(),
         "431 header section too large",

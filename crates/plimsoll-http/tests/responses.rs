@@ -91,6 +91,8 @@ async fn framing_and_ends() {
         ("HTTP/1.1 200 OK\r\nCont", "closed"),
         ("HTTP/1.1 20 OK\r\n\r\n", "malformed status line"),
         ("HTTP/1.1 099 OK\r\n\r\n", "malformed status line"),
+        ("HTTP/1.1 200 O\0K\r\n\r\n", "malformed status line"),
+        ("HTTP/1.1 200 OK\x7f\r\n\r\n", "malformed status line"),
         ("HTTP/3 200 OK\r\n\r\n", "unsupported HTTP version"),
         ("nonsense\r\n\r\n", "malformed status line"),
         (

@@ -92,6 +92,21 @@ fn a_slow_response_head_is_the_upstreams_fault() {
     );
 }
 
+/// The timer that the first exchange set is not looked at when the second begins, and ends it all the same.
+#[test]
+fn a_timer_that_is_set_already_ends_a_later_exchange() {
+    let upstream = Upstream::start(|mut peer, _| {
+        peer.read_head();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        peer.request();
+        peer.request();
+    });
+    let gateway = Gateway::before(upstream.address, "timeouts: { response_head: 200ms }\n");
+    let mut client = gateway.connect();
+    assert_eq!(client.get("/").status(), 200);
+    assert_eq!(client.get("/").refusal(), "504 the upstream took too long");
+}
+
 #[test]
 fn an_interim_response_does_not_end_the_exchange_time_limit() {
     let upstream = silent_after("HTTP/1.1 103 Early Hints\r\n\r\n");

@@ -64,7 +64,7 @@ impl Ending {
 }
 
 /// Sends a request and reads its answer to the end. The answer may come before the request is out; the connection is of no
-/// further use then, nor after any outcome but an answer.
+/// further use then, nor after any outcome but an answer. The request is taken over at once, and goes out when the future is polled.
 pub(super) fn exchange<'a>(
     connection: &'a mut TcpClient,
     request: Request<'_>,

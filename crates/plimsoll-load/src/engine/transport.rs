@@ -363,9 +363,11 @@ fn form(shard_state: &ShardState, request: Request<'_>) -> Option<Form> {
     }
 }
 
-/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last. It is pinned elsewhere, and this is no
-/// `async fn`, because that keeps its arguments twice.
-#[expect(clippy::manual_async_fn, reason = "every user holds one of these")]
+/// How an exchange ends that has until `first` for the first byte of its answer, and until `until` for the last. It is pinned elsewhere.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps its arguments twice, and every user holds one of these"
+)]
 fn within<'a, F: Future<Output = Ending>>(
     (shard_state, user): (&'a ShardState, usize),
     progress: &'a Progress,

@@ -117,7 +117,8 @@ impl User {
         })
     }
 
-    /// Carries out one iteration that has begun and starts `now`; its end is when it ended. No `async fn`, which keeps its arguments twice.
+    /// Carries out one iteration that has begun and starts `now`; returns when it ended. Like all that a user waits in, it is no `async fn`, which
+    /// keeps its arguments twice, and is to be awaited at once.
     pub(super) fn iterate<'a>(
         &'a mut self,
         shard_state: &'a ShardState,
@@ -233,7 +234,7 @@ impl User {
         done
     }
 
-    /// Carries out one exchange of the step `index` that begins `now`. No `async fn`, which keeps its arguments twice.
+    /// Carries out one exchange of the step `index` that begins `now`; no `async fn`, see [`Self::iterate`].
     fn step<'a>(
         &'a mut self,
         shard_state: &'a ShardState,
@@ -272,12 +273,12 @@ impl User {
                 Err(ending) => ending,
             };
             begun.conclude();
-            self.conclude(&begun, index, opened, &ending)
+            self.note_end(&begun, index, opened, &ending)
         }
     }
 
     /// Notes how an exchange ended, on a connection that was opened if there was one.
-    fn conclude(
+    fn note_end(
         &mut self,
         begun: &Begun<'_>,
         index: usize,

@@ -63,9 +63,11 @@ impl LineScanner {
                 }
                 [b'\r', ..] => return Err(ProtocolError::BareCarriageReturn),
                 [b'\n', ..] => return Err(ProtocolError::BareLineFeed),
-                _ => {
+                [_, rest @ ..] => {
                     self.has_other = true;
-                    self.searched = end + 1;
+                    // Nobody asks whether there are more.
+                    let plain = memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
+                    self.searched = end + 1 + plain;
                 }
             }
         }
@@ -123,7 +125,7 @@ pub(super) fn is_field_value_byte(byte: u8) -> bool {
     (byte >= b' ' || byte == b'\t') && byte != 0x7f
 }
 
-/// How many bytes at the beginning may stand in a field value: looked at eight at a time, and where they are many, in blocks.
+/// How many bytes at the beginning may stand in a field value: looked at eight at a time, and once the first [`FEW`] may, in blocks.
 fn field_value(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((word, behind)) = rest.split_first_chunk() {
@@ -139,7 +141,7 @@ fn field_value(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + other.unwrap_or(rest.len())
 }
 
-/// From so many bytes of a line on, it pays to look at blocks.
+/// Behind so many bytes it pays to look at blocks.
 const FEW: usize = 64;
 
 /// The text behind all blocks at its beginning in which every byte may stand in a field value.

@@ -54,7 +54,7 @@ impl User {
         }
     }
 
-    /// Carries out iterations, the first intended for `first`, until the end of the shift. No `async fn`, which keeps its arguments twice.
+    /// Carries out iterations, the first intended for `first`, until the end of the shift; no `async fn`, see [`Self::iterate`].
     fn work<'a>(
         &'a mut self,
         shard_state: &'a ShardState,
