@@ -117,8 +117,8 @@ impl User {
         })
     }
 
-    /// Carries out one iteration that has begun and starts `now`; returns when it ended. Like all that a user waits in, it is no `async fn`, which
-    /// keeps its arguments twice, and is to be awaited at once.
+    /// Carries out one iteration that has begun and starts `now`; returns when it ended. To be awaited at once. It is no `async fn`, which keeps
+    /// its arguments twice.
     pub(super) fn iterate<'a>(
         &'a mut self,
         shard_state: &'a ShardState,
@@ -131,14 +131,7 @@ impl User {
         let side = shard_state
             .record(now)
             .started(job.intended, pacing_lag, connection_wait);
-        let mut iteration = Begun {
-            shard_state,
-            side,
-            step: None,
-            intended: job.intended,
-            released: now,
-            concluded: false,
-        };
+        let mut iteration = Begun::new(shard_state, side, None, job.intended, now);
         // Where it should be by its schedule: at its intended start, at the end of an exchange, or at the end of a pause.
         let mut due = job.intended;
         let mut first = true;
@@ -244,14 +237,7 @@ impl User {
         now: Nanos,
     ) -> impl Future<Output = Done> + use<'a> {
         shard_state.recorder().sent(side, index);
-        let mut begun = Begun {
-            shard_state,
-            side,
-            step: Some(index),
-            intended,
-            released: now,
-            concluded: false,
-        };
+        let mut begun = Begun::new(shard_state, side, Some(index), intended, now);
         async move {
             let until = now + shard_state.steps[index].timeout;
             let mut opened = None;

@@ -58,22 +58,16 @@ impl Draws {
         }
     }
 
-    fn data(&mut self, seed: u64, number: u64) -> &mut Draw {
+    /// The sequence in a place, of this stream and for the iteration of this number.
+    fn of(
+        &mut self,
+        place: fn(&mut Self) -> &mut Option<Draw>,
+        stream: Stream,
+        seed: u64,
+        number: u64,
+    ) -> &mut Draw {
         self.has_any = true;
-        let begin = || Draw::new(seed, Stream::Data, number);
-        self.data.get_or_insert_with(begin)
-    }
-
-    fn ways(&mut self, seed: u64, number: u64) -> &mut Draw {
-        self.has_any = true;
-        let begin = || Draw::new(seed, Stream::Ways, number);
-        self.ways.get_or_insert_with(begin)
-    }
-
-    fn pauses(&mut self, seed: u64, number: u64) -> &mut Draw {
-        self.has_any = true;
-        let begin = || Draw::new(seed, Stream::Pauses, number);
-        self.pauses.get_or_insert_with(begin)
+        place(self).get_or_insert_with(|| Draw::new(seed, stream, number))
     }
 }
 
@@ -138,12 +132,16 @@ impl Memory {
 
     /// Random values of this iteration for data.
     pub(super) fn data(&mut self) -> &mut Draw {
-        self.draws.data(self.seed, self.iteration.number)
+        let number = self.iteration.number;
+        self.draws
+            .of(|draws| &mut draws.data, Stream::Data, self.seed, number)
     }
 
     /// Random values of this iteration for the ways that it takes.
     pub(crate) fn ways(&mut self) -> &mut Draw {
-        self.draws.ways(self.seed, self.iteration.number)
+        let number = self.iteration.number;
+        self.draws
+            .of(|draws| &mut draws.ways, Stream::Ways, self.seed, number)
     }
 
     /// How long this iteration's next pause is.
@@ -151,7 +149,13 @@ impl Memory {
         if let Span::Constant(length) = span {
             return nanos(length);
         }
-        nanos(span.next(self.draws.pauses(self.seed, self.iteration.number)))
+        let number = self.iteration.number;
+        nanos(
+            span.next(
+                self.draws
+                    .of(|draws| &mut draws.pauses, Stream::Pauses, self.seed, number),
+            ),
+        )
     }
 
     /// Keeps the cookies of an answer.

@@ -9,16 +9,34 @@ pub(super) struct Begun<'a> {
     pub(super) shard_state: &'a ShardState,
     pub(super) side: Side,
     /// `None` for the iteration itself.
-    pub(super) step: Option<usize>,
+    step: Option<usize>,
     /// When it should have begun.
     pub(super) intended: Nanos,
     /// When it did.
     pub(super) released: Nanos,
-    pub(super) concluded: bool,
+    concluded: bool,
 }
 
-impl Begun<'_> {
-    /// It has ended by itself. A method, so that whoever calls it holds all of it, and not the one field that it sets.
+impl<'a> Begun<'a> {
+    /// An exchange of this step, or an iteration, that should have begun at `intended` and did at `released`.
+    pub(super) fn new(
+        shard_state: &'a ShardState,
+        side: Side,
+        step: Option<usize>,
+        intended: Nanos,
+        released: Nanos,
+    ) -> Self {
+        Self {
+            shard_state,
+            side,
+            step,
+            intended,
+            released,
+            concluded: false,
+        }
+    }
+
+    /// It has ended by itself. A method, so that an async block that calls it holds all of it, and not a copy of the one field.
     pub(super) fn conclude(&mut self) {
         self.concluded = true;
     }

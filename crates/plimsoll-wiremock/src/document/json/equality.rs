@@ -275,6 +275,7 @@ impl Node {
 
 /// `1`, `1.0` and `1e0` are one number. Beyond 2⁶⁴ the nearest doubles are compared.
 pub fn same_number(one: &Number, other: &Number) -> bool {
+    // Most are natural, and soon compared.
     if let (Some(one), Some(other)) = (one.as_u64(), other.as_u64()) {
         return one == other;
     }
