@@ -57,6 +57,31 @@ pub struct Check {
     pub run: fn(&Bench) -> Result<Vec<Bar>, Error>,
 }
 
+/// The checks that ask [`Bench::wants`] for each of their rows.
+pub static WITH_ROWS: [&str; 5] = [
+    faults::CHECK.name,
+    robustness::MOCK.name,
+    robustness::GATEWAY.name,
+    robustness::NGINX.name,
+    robustness::GENERATOR.name,
+];
+
+/// Whether rows can be chosen among in each of these checks.
+///
+/// # Errors
+/// [`Error::Asked`]: one is carried out as a whole.
+pub fn have_rows(checks: &[&Check]) -> Result<(), Error> {
+    let is_whole = |check: &&&Check| !WITH_ROWS.contains(&check.name);
+    let Some(whole) = checks.iter().find(is_whole) else {
+        return Ok(());
+    };
+    Err(Error::Asked(format!(
+        "--rows: {} has none to choose among; --only {} have",
+        whole.name,
+        WITH_ROWS.join(", ")
+    )))
+}
+
 /// Every check, cheap ones first.
 pub static CHECKS: [Check; 46] = [
     counts::CHECK,
@@ -106,3 +131,19 @@ pub static CHECKS: [Check; 46] = [
     clean::CHECK,
     single_server::CHECK,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_not_asked_of_a_check_without() {
+        assert!(have_rows(&[&faults::CHECK, &robustness::GATEWAY]).is_ok());
+        let refused = have_rows(&[&robustness::MOCK, &freeze::CHECK]).unwrap_err();
+        let words = refused.to_string();
+        assert!(words.contains("--rows: freeze has none"), "{words}");
+        assert!(words.contains("robust-generator"), "{words}");
+        let all: Vec<_> = CHECKS.iter().map(|check| check.name).collect();
+        assert!(WITH_ROWS.iter().all(|name| all.contains(name)));
+    }
+}

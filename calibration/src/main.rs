@@ -45,7 +45,7 @@ struct Arguments {
     /// Only the checks of these names; repeatable.
     #[arg(long)]
     only: Vec<String>,
-    /// Of the check faults, only the rows whose names contain this; repeatable.
+    /// Only the rows whose names contain this, of the checks faults and robust-*; repeatable.
     #[arg(long)]
     rows: Vec<String>,
     /// A few seconds per check: shows that the checks work, and is too short for their limits.
@@ -94,6 +94,10 @@ fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Error> {
 /// Runs the chosen checks; whether every bar that could be measured held.
 fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     let chosen = runner::chosen(&checks::CHECKS, |check| check.name, &arguments.only)?;
+    let some_rows = !arguments.rows.is_empty();
+    if some_rows {
+        checks::have_rows(&chosen)?;
+    }
     let form = if arguments.short {
         Form::Short
     } else {
@@ -116,6 +120,11 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     runner::one_by_one(chosen, &file, &mut table, |check, table| {
         say(&format!("{}: {}", check.name, check.about));
         let (bars, seen) = bench.witnessed(|| (check.run)(&bench));
+        if some_rows && bars.as_ref().is_ok_and(Vec::is_empty) {
+            let rows = arguments.rows.join(", ");
+            let why = format!("--rows {rows}: no row of {} has it", check.name);
+            return Err(Error::Asked(why));
+        }
         for line in table.add(check.name, bars, &seen) {
             say(&format!("  {line}"));
         }

@@ -29,14 +29,19 @@ pub fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     ];
     let mut bars = Vec::new();
     for (what, manner, class) in manners {
-        bench.progress(what);
         let name = format!("generator: a target that {what}");
+        if !bench.wants(&name) {
+            continue;
+        }
+        bench.progress(what);
         let bar = || bad_target(bench, &name, manner, class);
         bars.extend(Bar::part(&name, bench.witnessed(bar)));
     }
     let name = "generator: no descriptors left for a while";
-    bench.progress(name);
-    bars.extend(Bar::part(name, bench.witnessed(|| exhausted(bench, name))));
+    if bench.wants(name) {
+        bench.progress(name);
+        bars.extend(Bar::part(name, bench.witnessed(|| exhausted(bench, name))));
+    }
     Ok(bars)
 }
 
