@@ -3,7 +3,10 @@
 //! Deadlines nearly always move away before they pass. The timer is therefore set anew only when a deadline is earlier than
 //! what it is set to, or when it fires and the deadline has moved: a few times per connection instead of per request. Where the time is known,
 //! a timer that cannot have fired is not even looked at: with thousands of connections it is not in the processor's cache.
+//!
+//! Deadlines that pass together are noticed a few at a time ([`turn`]), and what becomes ready until then is not late.
 
+use crate::turn;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -113,6 +116,7 @@ impl Watch {
             watch: self,
             due,
             future,
+            turn: None,
         }
     }
 
@@ -153,12 +157,13 @@ impl Watch {
 pin_project! {
     /// See [`Watch::until`]. A type of its own, because an `async fn` keeps its arguments twice, and futures that hold futures hold
     /// connections' memory.
-    #[derive(Debug)]
     pub struct Until<'a, D, F> {
         watch: &'a mut Watch,
         due: D,
         #[pin]
         future: F,
+        // The wait behind others whose deadlines have passed, once its own has.
+        turn: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     }
 }
 
@@ -174,15 +179,21 @@ impl<D: FnMut() -> Due, F: Future> Future for Until<'_, D, F> {
         if this.watch.wakes_in_time(&due, context.waker()) {
             return Poll::Pending;
         }
-        let passed = this.watch.poll(due.at, context);
-        passed.map(|()| Err(Elapsed))
+        if this.watch.poll(due.at, context).is_pending() {
+            *this.turn = None;
+            return Poll::Pending;
+        }
+        let turn = this.turn.get_or_insert_with(|| Box::pin(turn::comes()));
+        turn.as_mut().poll(context).map(|()| Err(Elapsed))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drain::Drain;
     use std::cell::Cell;
+    use std::rc::Rc;
     use tokio::task::JoinSet;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -253,6 +264,32 @@ mod tests {
         let silence = at_last(watch.until_due(near, never()));
         assert_eq!(silence.await, Err(Elapsed));
         assert_eq!(start.elapsed(), 271 * SECOND);
+    }
+
+    /// How many of a hundred whose deadlines pass together are late, when all are answered as soon as the first of them is.
+    async fn late_of_a_hundred() -> usize {
+        let deadline = Instant::now() + SECOND;
+        let answered = Rc::new(Drain::default());
+        let mut tasks = JoinSet::new();
+        for _ in 0..100 {
+            let answered = Rc::clone(&answered);
+            tasks.spawn_local(async move {
+                let mut watch = Watch::new(deadline);
+                let ended = watch.until(|| deadline, answered.begins()).await;
+                ended.inspect_err(|Elapsed| answered.begin())
+            });
+        }
+        let ended = tasks.join_all().await;
+        ended.iter().filter(|ended| ended.is_err()).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_ready_before_its_turn_is_not_late() {
+        let twice = async { (late_of_a_hundred().await, late_of_a_hundred().await) };
+        let late = tokio::task::LocalSet::new().run_until(twice).await;
+        // The second hundred would wait for ever, if the first had left anything in the line.
+        assert!((1..=10).contains(&late.0), "{late:?}");
+        assert_eq!(late.0, late.1);
     }
 
     /// A task whose budget is used up is put off before the timer knows of it.
