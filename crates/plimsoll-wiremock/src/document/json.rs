@@ -2,14 +2,16 @@
 //! allocates every part and hashes every name, which costs several times as much as all else about a request.
 
 pub(crate) mod equality;
+pub(crate) mod number;
 pub(crate) mod path;
 mod read;
 
 use crate::budget::{Budget, TooCostly};
 use bumpalo::Bump;
+use number::Number;
 use plimsoll_base::document::values_in;
 use read::read;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 /// Values of any document, and for how many bytes there may be one more.
 const VALUES: usize = 64_000;
@@ -22,7 +24,7 @@ const BYTES_A_TREE_VALUE: usize = 20;
 const FEW: usize = 16;
 
 /// A value, its parts in the order in which they were written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Json<'a> {
     Null,
     Bool(bool),
@@ -60,7 +62,7 @@ impl<'a> Json<'a> {
         match value {
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(*value),
-            Value::Number(number) => Self::Number(number.clone()),
+            Value::Number(number) => Self::Number(number.into()),
             Value::String(text) => Self::String(text),
             Value::Array(items) => {
                 let items = items.iter().map(|item| Self::of(item, arena));
@@ -79,7 +81,11 @@ impl<'a> Json<'a> {
     where
         I: IntoIterator<Item = Member<'a>, IntoIter: ExactSizeIterator>,
     {
-        let entries: &[Member<'_>] = arena.alloc_slice_fill_iter(members);
+        Self::object_of(arena.alloc_slice_fill_iter(members), arena)
+    }
+
+    /// The same of members that stand in the arena.
+    fn object_of(entries: &'a [Member<'a>], arena: &'a Bump) -> Self {
         let mut by_name: &mut [usize] = &mut [];
         if entries.len() > FEW {
             by_name = arena.alloc_slice_fill_with(entries.len(), |place| place);
@@ -89,13 +95,13 @@ impl<'a> Json<'a> {
     }
 
     /// As serde_json has it, for those who work with that.
-    pub fn to_value(&self) -> Value {
+    pub fn to_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
-            Self::Bool(value) => Value::Bool(*value),
-            Self::Number(number) => Value::Number(number.clone()),
-            Self::String(text) => Value::String((*text).to_owned()),
-            Self::Array(items) => items.iter().map(Self::to_value).collect(),
+            Self::Bool(value) => Value::Bool(value),
+            Self::Number(number) => number.into(),
+            Self::String(text) => Value::String(text.to_owned()),
+            Self::Array(items) => items.iter().map(|item| item.to_value()).collect(),
             Self::Object(members) => {
                 let entries = members.iter();
                 Value::Object(
@@ -108,7 +114,7 @@ impl<'a> Json<'a> {
     }
 
     /// A tree of serde_json's, if there are not more values than are left; [`tree_budget`] says how many a tree may have.
-    pub fn to_value_within(&self, values: &Budget) -> Result<Value, TooCostly> {
+    pub fn to_value_within(self, values: &Budget) -> Result<Value, TooCostly> {
         self.charge(values)?;
         Ok(self.to_value())
     }
@@ -128,12 +134,15 @@ impl<'a> Json<'a> {
 
     /// A number, or `null` for what JSON has no number for.
     pub fn number(number: f64) -> Self {
-        Number::from_f64(number).map_or(Self::Null, Self::Number)
+        match number.is_finite() {
+            true => Self::Number(Number::Double(number)),
+            false => Self::Null,
+        }
     }
 
     /// A count.
     pub fn count(count: usize) -> Self {
-        Self::Number(Number::from(count))
+        Self::Number(Number::Natural(count as u64))
     }
 
     pub fn as_object(&self) -> Option<&'a Members<'a>> {
@@ -152,14 +161,14 @@ impl<'a> Json<'a> {
 
     pub fn as_f64(&self) -> Option<f64> {
         match self {
-            Self::Number(number) => number.as_f64(),
+            Self::Number(number) => Some(number.as_f64()),
             _ => None,
         }
     }
 
     pub fn as_u64(&self) -> Option<u64> {
         match self {
-            Self::Number(number) => number.as_u64(),
+            Self::Number(Number::Natural(number)) => Some(*number),
             _ => None,
         }
     }
@@ -431,7 +440,7 @@ mod tests {
             let read = Json::first_of(text.as_bytes(), &arena).unwrap().unwrap();
             assert_eq!(read.to_value().to_string(), expected.to_string());
             let members = read.as_object().unwrap();
-            assert_eq!(members.get("a"), Some(&Json::Number(3.into())));
+            assert_eq!(members.get("a"), Some(&Json::count(3)));
             assert_eq!(members.get("z"), None);
         };
         check(0);

@@ -262,7 +262,7 @@ mod tests {
             let (one, both) = (Content::of(text.as_bytes()), Content::of(text.as_bytes()));
             assert_eq!(one.value(), Ok(expected.as_ref()));
             assert!(one.json.get().is_none());
-            assert_eq!(both.json().unwrap().map(Json::to_value), expected);
+            assert_eq!(both.json().unwrap().map(|json| json.to_value()), expected);
             assert_eq!(both.value(), Ok(expected.as_ref()));
         };
         check(r#"{"a": [1, 2.5]} x"#, Some(json!({"a": [1, 2.5]})));

@@ -211,7 +211,7 @@ fn only<'v>(members: &'v Members<'v>, names: &[String], arena: &'v Bump) -> &'v 
     for name in names {
         let is_new = kept.iter().all(|(own, _)| own != name);
         if let Some(value) = members.get(name).filter(|_| is_new) {
-            kept.push((arena.alloc_str(name), value.clone()));
+            kept.push((arena.alloc_str(name), *value));
         }
     }
     arena.alloc(Json::object(kept, arena))

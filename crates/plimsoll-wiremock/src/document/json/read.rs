@@ -2,11 +2,11 @@
 //!
 //! A document is one by RFC 8259, and as deep as serde_json permits; tests hold the reader against that.
 
+use super::number::Number;
 use super::{FEW, Json, Member, mark};
 use crate::budget::TooCostly;
 use bumpalo::Bump;
 use plimsoll_base::words;
-use serde_json::Number;
 use std::collections::HashMap;
 
 /// How many arrays and objects may stand in each other.
@@ -127,17 +127,19 @@ impl<'a> Reader<'a> {
         self.rest = behind;
         if is_whole && !is_negative && whole.len() <= SURE_DIGITS {
             let sum = |sum: u64, digit: &u8| 10 * sum + u64::from(digit - b'0');
-            return Some(Json::Number(whole.iter().fold(0, sum).into()));
+            let number = Number::Natural(whole.iter().fold(0, sum));
+            return Some(Json::Number(number));
         }
         let text = self.text.get(start..self.at())?;
-        if is_whole && let Ok(number) = text.parse::<u64>() {
-            return Some(Json::Number(number.into()));
+        if is_whole && let Ok(number) = text.parse() {
+            return Some(Json::Number(Number::Natural(number)));
         }
         // A zero with a sign is a double.
-        if is_whole && let Ok(number @ ..0) = text.parse::<i64>() {
-            return Some(Json::Number(number.into()));
+        if is_whole && let Ok(number @ ..0) = text.parse() {
+            return Some(Json::Number(Number::Negative(number)));
         }
-        Number::from_f64(text.parse().ok()?).map(Json::Number)
+        let nearest = text.parse().ok().filter(|number: &f64| number.is_finite());
+        nearest.map(|nearest| Json::Number(Number::Double(nearest)))
     }
 
     /// A string that begins here.
@@ -227,8 +229,9 @@ impl<'a> Reader<'a> {
             self.expect(b']')?;
         }
         self.depth -= 1;
-        let items = self.items.drain(start..);
-        Some(Json::Array(self.arena.alloc_slice_fill_iter(items)))
+        let items = self.arena.alloc_slice_copy(&self.items[start..]);
+        self.items.truncate(start);
+        Some(Json::Array(items))
     }
 
     fn object(&mut self) -> Option<Json<'a>> {
@@ -256,7 +259,9 @@ impl<'a> Reader<'a> {
         if may_repeat {
             drop_repeated(&mut self.members, start);
         }
-        Some(Json::object(self.members.drain(start..), self.arena))
+        let members = self.arena.alloc_slice_copy(&self.members[start..]);
+        self.members.truncate(start);
+        Some(Json::object_of(members, self.arena))
     }
 
     /// Goes into an array or an object.

@@ -51,8 +51,8 @@ impl Hashes {
             Node::Null => Some(self.of((0, ()))),
             Node::Boolean(value) => Some(self.of((1, value))),
             Node::Number(number) => {
-                let number = number.as_f64().filter(|own| own.abs() < LARGEST_EXACT)?;
-                Some(self.of_number(number))
+                let number = number.as_f64();
+                (number.abs() < LARGEST_EXACT).then(|| self.of_number(number))
             }
             Node::String(text) => Some(self.of((3, text.as_str()))),
             Node::Array(items) if extra == Extra::Refused => {
@@ -79,7 +79,7 @@ impl Hashes {
         Ok(match value {
             Json::Null => self.of((0, ())),
             Json::Bool(value) => self.of((1, value)),
-            Json::Number(number) => self.of_number(number.as_f64().unwrap_or(f64::NAN)),
+            Json::Number(number) => self.of_number(number.as_f64()),
             Json::String(text) => self.of((3, *text)),
             Json::Array(items) => {
                 let mut several = Several::default();

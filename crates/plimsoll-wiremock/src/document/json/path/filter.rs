@@ -5,7 +5,6 @@
 use super::{JsonFound, JsonPath, Walk};
 use crate::budget::TooCostly;
 use crate::document::json::Json;
-use crate::document::json::equality::same_number;
 use crate::java::regex::JavaRegex;
 use bumpalo::Bump;
 use serde_json::Value;
@@ -134,7 +133,7 @@ impl Operand {
         };
         Ok(match found {
             JsonFound::Nothing => None,
-            JsonFound::One(value) => Some(value.clone()),
+            JsonFound::One(value) => Some(*value),
             JsonFound::Many(values) => {
                 walk.budget.spend(values.len())?;
                 let values = values.into_iter().cloned();
@@ -220,10 +219,8 @@ fn length(value: &Json<'_>) -> Option<u64> {
 
 fn equal(left: &Json<'_>, right: &Json<'_>) -> bool {
     match (left, right) {
-        (Json::Number(left), Json::Number(right)) => same_number(left, right),
-        (Json::Number(left), Json::String(right)) => {
-            left.as_f64().is_some() && right.parse().ok() == left.as_f64()
-        }
+        (Json::Number(left), Json::Number(right)) => left.is_same(*right),
+        (Json::Number(left), Json::String(right)) => right.parse() == Ok(left.as_f64()),
         (Json::String(left), Json::Number(right)) => *left == right.to_string(),
         _ => left == right,
     }
@@ -232,10 +229,7 @@ fn equal(left: &Json<'_>, right: &Json<'_>) -> bool {
 /// Whether both are numbers or both texts, in an order that `accepts` takes.
 fn ordered(left: &Json<'_>, right: &Json<'_>, accepts: fn(i8) -> bool) -> bool {
     let order = match (left, right) {
-        (Json::Number(left), Json::Number(right)) => left
-            .as_f64()
-            .zip(right.as_f64())
-            .and_then(|(left, right)| left.partial_cmp(&right)),
+        (Json::Number(left), Json::Number(right)) => left.as_f64().partial_cmp(&right.as_f64()),
         (Json::String(left), Json::String(right)) => Some(left.cmp(right)),
         _ => None,
     };
