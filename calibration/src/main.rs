@@ -27,6 +27,7 @@ mod target;
 
 use bench::{Bench, Error, Form};
 use clap::Parser;
+use plimsoll_base::ignored::Ignored as _;
 use plimsoll_testbed::Wait;
 use plimsoll_testbed::runner::Run;
 use plimsoll_testbed::terminal::say;
@@ -94,8 +95,7 @@ fn absolute(path: Option<&std::path::Path>) -> Result<Option<PathBuf>, Error> {
 /// Runs the chosen checks; whether every bar that could be measured held.
 fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     let chosen = runner::chosen(&checks::CHECKS, |check| check.name, &arguments.only)?;
-    let some_rows = !arguments.rows.is_empty();
-    if some_rows {
+    if !arguments.rows.is_empty() {
         checks::have_rows(&chosen)?;
     }
     let form = if arguments.short {
@@ -120,16 +120,16 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
     runner::one_by_one(chosen, &file, &mut table, |check, table| {
         say(&format!("{}: {}", check.name, check.about));
         let (bars, seen) = bench.witnessed(|| (check.run)(&bench));
-        if some_rows && bars.as_ref().is_ok_and(Vec::is_empty) {
-            let rows = arguments.rows.join(", ");
-            let why = format!("--rows {rows}: no row of {} has it", check.name);
-            return Err(Error::Asked(why));
-        }
         for line in table.add(check.name, bars, &seen) {
             say(&format!("  {line}"));
         }
         Ok(())
     })?;
+    if table.is_empty() {
+        std::fs::remove_file(&file).ignored("a table of nothing, and it is said why");
+        let rows = arguments.rows.join(", ");
+        return Err(Error::Asked(format!("--rows {rows}: no row has it")));
+    }
     say(&format!("table: {}", file.display()));
     Ok(table.all_held())
 }

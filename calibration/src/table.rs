@@ -48,6 +48,11 @@ impl Table {
         lines
     }
 
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Whether no bar failed.
     pub fn all_held(&self) -> bool {
         self.rows

@@ -67,7 +67,10 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     for kind in &KINDS {
         match kind.lacks() {
             None => cases.extend(Case::of(kind).filter(|case| bench.wants(&case.what()))),
-            Some(error) => bars.push(Bar::not_measured(kind.name, error.to_string())),
+            Some(error) if bench.wants(kind.name) => {
+                bars.push(Bar::not_measured(kind.name, error.to_string()));
+            }
+            Some(_) => {}
         }
     }
     let (once, mut often): (Vec<Case>, Vec<Case>) =
