@@ -134,10 +134,7 @@ impl<'a> Json<'a> {
 
     /// A number, or `null` for what JSON has no number for.
     pub fn number(number: f64) -> Self {
-        match number.is_finite() {
-            true => Self::Number(Number::Double(number)),
-            false => Self::Null,
-        }
+        Number::double(number).map_or(Self::Null, Self::Number)
     }
 
     /// A count.

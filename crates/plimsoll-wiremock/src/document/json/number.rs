@@ -3,16 +3,21 @@
 use serde_json::Value;
 use std::fmt;
 
-/// Natural or negative where it is whole and has room in 64 bits, else the nearest double: as serde_json has it, whose own cannot be copied.
+/// Natural or negative where it is written whole and has room in 64 bits, else the nearest double: as serde_json has it, whose own cannot be copied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     Natural(u64),
     Negative(i64),
-    /// A finite one.
+    /// A finite one; [`Number::double`] sees to it.
     Double(f64),
 }
 
 impl Number {
+    /// What JSON has a number for: nothing infinite, and not what is no number.
+    pub fn double(number: f64) -> Option<Self> {
+        number.is_finite().then_some(Self::Double(number))
+    }
+
     /// The nearest double.
     #[expect(clippy::cast_precision_loss, reason = "it is the nearest")]
     pub fn as_f64(self) -> f64 {
@@ -23,7 +28,7 @@ impl Number {
         }
     }
 
-    /// Whether both are one number, as `1`, `1.0` and `1e0` are. Beyond 2⁶⁴ the nearest doubles are compared.
+    /// Whether both are one number, as `1`, `1.0` and `1e0` are. Where one of them is a double, the nearest doubles are compared.
     pub fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Natural(one), Self::Natural(other)) => one == other,

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// A number that begins here: natural or negative if it is whole and has room in 64 bits, else the nearest double.
+    /// A number that begins here.
     fn number(&mut self) -> Option<Json<'a>> {
         let start = self.at();
         let unsigned = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
@@ -138,8 +138,7 @@ impl<'a> Reader<'a> {
         if is_whole && let Ok(number @ ..0) = text.parse() {
             return Some(Json::Number(Number::Negative(number)));
         }
-        let nearest = text.parse().ok().filter(|number: &f64| number.is_finite());
-        nearest.map(|nearest| Json::Number(Number::Double(nearest)))
+        Number::double(text.parse().ok()?).map(Json::Number)
     }
 
     /// A string that begins here.
