@@ -4,7 +4,7 @@
 //! what it is set to, or when it fires and the deadline has moved: a few times per connection instead of per request. Where the time is known,
 //! a timer that cannot have fired is not even looked at: with thousands of connections it is not in the processor's cache.
 //!
-//! Deadlines that pass together are noticed a few at a time ([`turn`]), and what becomes ready until then is not late.
+//! Deadlines that pass together are noticed a few at a time (`turn`), and what becomes ready until then is not late.
 
 use crate::turn;
 use pin_project_lite::pin_project;
@@ -70,7 +70,7 @@ impl Watch {
     }
 
     /// Awaits `future` until `deadline()`, which is asked only when `future` has to wait, and anew whenever something has happened; it may know
-    /// the time as well. Resolves to [`Elapsed`] when the deadline passes first.
+    /// the time as well. Resolves to [`Elapsed`] when the deadline passes first, and it has come to its turn.
     pub fn until<T: Into<Due>, D: Fn() -> T, F: Future>(
         &mut self,
         deadline: D,
@@ -180,7 +180,10 @@ impl<D: FnMut() -> Due, F: Future> Future for Until<'_, D, F> {
             return Poll::Pending;
         }
         if this.watch.poll(due.at, context).is_pending() {
-            *this.turn = None;
+            // It has moved, unless the timer could not be asked.
+            if coop::has_budget_remaining() {
+                *this.turn = None;
+            }
             return Poll::Pending;
         }
         let turn = this.turn.get_or_insert_with(|| Box::pin(turn::comes()));
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(start.elapsed(), 271 * SECOND);
     }
 
-    /// How many of a hundred whose deadlines pass together are late, when all are answered as soon as the first of them is.
+    /// How many of a hundred whose deadlines pass together are late, when all are answered in the turn behind that of the first.
     async fn late_of_a_hundred() -> usize {
         let deadline = Instant::now() + SECOND;
         let answered = Rc::new(Drain::default());
@@ -276,10 +279,15 @@ mod tests {
             tasks.spawn_local(async move {
                 let mut watch = Watch::new(deadline);
                 let ended = watch.until(|| deadline, answered.begins()).await;
-                ended.inspect_err(|Elapsed| answered.begin())
+                if ended.is_err() {
+                    tokio::task::yield_now().await;
+                    answered.begin();
+                }
+                ended
             });
         }
-        let ended = tasks.join_all().await;
+        // It would be for ever, if those before had left anything in the line.
+        let ended = at_last(tasks.join_all()).await;
         ended.iter().filter(|ended| ended.is_err()).count()
     }
 
@@ -287,8 +295,7 @@ mod tests {
     async fn what_is_ready_before_its_turn_is_not_late() {
         let twice = async { (late_of_a_hundred().await, late_of_a_hundred().await) };
         let late = tokio::task::LocalSet::new().run_until(twice).await;
-        // The second hundred would wait for ever, if the first had left anything in the line.
-        assert!((1..=10).contains(&late.0), "{late:?}");
+        assert!((1..=20).contains(&late.0), "{late:?}");
         assert_eq!(late.0, late.1);
     }
 

@@ -11,7 +11,7 @@
 //! | the codec driven over the halves of a stream | [`connection`] |
 //! | bytes to messages and back, neither touching a socket | `codec` |
 //! | listeners, streams with or without TLS, shards, descriptors | `transport` |
-//! | how long a peer is waited for, whose turn it is when many deadlines pass together, exact timers; shutdown; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`], [`Drain`] |
+//! | how long a peer is waited for, whose turn it is when many are late together, exact timers; shutdown; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`], [`Drain`] |
 
 mod client;
 pub mod clock;

@@ -1,25 +1,30 @@
-//! Turns of a shard: what falls due in many of its tasks at once is taken up a few at a time, and sockets are looked at in between.
+//! Turns of a shard: ends that fall due for many of its connections at once are taken up a few at a time, and sockets are looked at in between.
 //!
 //! A thousand clients that came together and are silent since have deadlines that pass together. Ended in one go, they would keep the requests
 //! of all others waiting for as long as that takes.
 
+use plimsoll_base::ignored::Ignored as _;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::task;
+use tokio::{task, time};
 
 /// How many tasks go on in one turn. Ending a connection takes some twenty microseconds, a turn itself some three.
 const AT_A_TIME: usize = 4;
+
+/// How long the line may hold up an end, whatever else the shard has to do: a thousand take a tenth of it where it has nothing.
+const LONGEST: Duration = Duration::from_millis(250);
 
 thread_local! {
     static LINE: Arc<Semaphore> = Arc::new(Semaphore::new(AT_A_TIME));
 }
 
-/// Waits in the line of this thread's tasks, in order of arrival, and then until its runtime has asked the system for events.
+/// Waits in the line of this thread's tasks, in order of arrival, and then for the runtime to ask the system for events.
 pub async fn comes() {
     let line = LINE.with(Arc::clone);
-    let place = line.acquire_owned().await;
+    let place = time::timeout(LONGEST, line.acquire_owned()).await;
     task::yield_now().await;
-    drop(place);
+    place.ignored("whoever has waited for so long goes on without a place");
 }
 
 #[cfg(test)]
@@ -27,24 +32,28 @@ mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
     use std::rc::Rc;
-    use tokio::task::{JoinSet, LocalSet};
+    use tokio::task::{AbortHandle, JoinSet, LocalSet};
 
-    /// Ends of `waiting` tasks that want to go on at once, by the turns of the runtime in which they did.
-    fn ends(waiting: usize, abandoned: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// How many of so many tasks that want to go on at once did so in each turn of the runtime. Some leave when they are in line, the first of them
+    /// from a place.
+    fn ends(waiting: usize, leaves: impl Fn(usize) -> bool) -> Vec<usize> {
         let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
             .build()
             .unwrap();
         let turns = Rc::new(RefCell::new(vec![0]));
         let all = async {
             let mut tasks = JoinSet::new();
+            let mut leaving = Vec::new();
             for index in 0..waiting {
                 let turns = Rc::clone(&turns);
                 let task = tasks.spawn_local(async move {
                     comes().await;
                     *turns.borrow_mut().last_mut().unwrap() += 1;
                 });
-                if abandoned(index) {
-                    task.abort();
+                if leaves(index) {
+                    leaving.push(task);
                 }
             }
             let done = Cell::new(false);
@@ -52,6 +61,9 @@ mod tests {
                 while !done.get() {
                     task::yield_now().await;
                     turns.borrow_mut().push(0);
+                    if turns.borrow().len() == 4 {
+                        leaving.iter().for_each(AbortHandle::abort);
+                    }
                 }
             };
             let wait = async {
@@ -61,6 +73,7 @@ mod tests {
             tokio::join!(count, wait);
         };
         LocalSet::new().block_on(&runtime, all);
+        assert_eq!(LINE.with(|line| line.available_permits()), AT_A_TIME);
         turns.take()
     }
 
@@ -76,5 +89,18 @@ mod tests {
     fn whoever_leaves_the_line_holds_nobody_up() {
         let ends = ends(1_000, |index| index % 3 == 0);
         assert_eq!(ends.iter().sum::<usize>(), 666);
+        let most = ends.iter().max().unwrap();
+        assert!(*most <= AT_A_TIME, "{ends:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_ever() {
+        let all = LINE.with(Arc::clone).acquire_many_owned(4).await.unwrap();
+        let start = time::Instant::now();
+        comes().await;
+        assert_eq!(start.elapsed(), LONGEST);
+        drop(all);
+        comes().await;
+        assert_eq!(start.elapsed(), LONGEST);
     }
 }

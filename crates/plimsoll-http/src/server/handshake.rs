@@ -3,6 +3,7 @@
 use crate::drain::Drain;
 use crate::transport::stream::Stream;
 use crate::transport::tls::ServerTls;
+use crate::turn;
 use std::io;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -36,7 +37,10 @@ pub async fn secure(
         secured = handshake => match secured {
             Ok(Ok(stream)) => Handshake::Secured(Stream::Tls(Box::new(stream))),
             Ok(Err(error)) => Handshake::Failed(error),
-            Err(_) => Handshake::Late,
+            Err(_) => {
+                Box::pin(turn::comes()).await;
+                Handshake::Late
+            }
         },
         () = drain.begins() => Handshake::Drained,
     }

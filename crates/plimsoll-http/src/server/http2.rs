@@ -16,6 +16,7 @@ pub use resets::Ending;
 use crate::drain::DrainBegins;
 use crate::http2::{CONNECTION_WINDOW, SEND_BUFFER, STREAM_WINDOW};
 use crate::transport::stream::SharedStream;
+use crate::turn;
 use bytes::Bytes;
 use frames::{Budget, Counted};
 use h2::server::{Builder, Connection, SendResponse};
@@ -161,7 +162,10 @@ impl Streams {
         let connection = match tokio::time::timeout(limit, handshake).await {
             Ok(Ok(connection)) => connection,
             Ok(Err(_)) => return Err(HandshakeError::NotHttp2),
-            Err(_) => return Err(HandshakeError::Late),
+            Err(_) => {
+                Box::pin(turn::comes()).await;
+                return Err(HandshakeError::Late);
+            }
         };
         let now = Instant::now();
         Ok(Self {
