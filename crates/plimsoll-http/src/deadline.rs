@@ -15,6 +15,9 @@ use std::time::Duration;
 use tokio::task::coop;
 use tokio::time::{Instant, Sleep};
 
+/// The wait for a turn.
+type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// The deadline passed before the future was ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Elapsed;
@@ -162,8 +165,8 @@ pin_project! {
         due: D,
         #[pin]
         future: F,
-        // The wait behind others whose deadlines have passed, once its own has.
-        turn: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+        // The wait behind others whose deadlines have passed, once its own has: one word of each future that waits.
+        turn: Option<Box<Turn>>,
     }
 }
 
@@ -186,8 +189,10 @@ impl<D: FnMut() -> Due, F: Future> Future for Until<'_, D, F> {
             }
             return Poll::Pending;
         }
-        let turn = this.turn.get_or_insert_with(|| Box::pin(turn::comes()));
-        turn.as_mut().poll(context).map(|()| Err(Elapsed))
+        let turn = this
+            .turn
+            .get_or_insert_with(|| Box::new(Box::pin(turn::comes())));
+        turn.as_mut().as_mut().poll(context).map(|()| Err(Elapsed))
     }
 }
 

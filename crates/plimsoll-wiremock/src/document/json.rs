@@ -84,7 +84,7 @@ impl<'a> Json<'a> {
         Self::object_of(arena.alloc_slice_fill_iter(members), arena)
     }
 
-    /// The same of members that stand in the arena.
+    /// An object of members that stand in the arena; their names differ.
     fn object_of(entries: &'a [Member<'a>], arena: &'a Bump) -> Self {
         let mut by_name: &mut [usize] = &mut [];
         if entries.len() > FEW {

@@ -13,7 +13,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// What JSON has a number for: nothing infinite, and not what is no number.
+    /// A double; `None` for one that is infinite or no number, which JSON cannot write.
     pub fn double(number: f64) -> Option<Self> {
         number.is_finite().then_some(Self::Double(number))
     }
