@@ -125,7 +125,7 @@ fn calibrate(arguments: &Arguments) -> Result<bool, Error> {
         }
         Ok(())
     })?;
-    if table.is_empty() {
+    if table.is_empty() && !arguments.rows.is_empty() {
         std::fs::remove_file(&file).ignored("a table of nothing, and it is said why");
         let rows = arguments.rows.join(", ");
         return Err(Error::Asked(format!("--rows {rows}: no row has it")));

@@ -65,9 +65,10 @@ fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     Sabotage::equip(&files)?;
     let (mut bars, mut cases) = (Vec::new(), Vec::new());
     for kind in &KINDS {
+        let mut wanted = Case::of(kind).filter(|case| bench.wants(&case.what()));
         match kind.lacks() {
-            None => cases.extend(Case::of(kind).filter(|case| bench.wants(&case.what()))),
-            Some(error) if bench.wants(kind.name) => {
+            None => cases.extend(wanted),
+            Some(error) if wanted.next().is_some() => {
                 bars.push(Bar::not_measured(kind.name, error.to_string()));
             }
             Some(_) => {}

@@ -114,14 +114,20 @@ const SECONDS: f64 = 2.0;
 const CONNECTED: Duration = Duration::from_millis(700);
 
 fn attack_all(bench: &Bench, kind: Kind) -> Result<Vec<Bar>, Error> {
-    let wanted = (CASES.iter())
-        .map(|case| (case, format!("{}: {}", kind.name(), case.what)))
-        .filter(|(_, name)| bench.wants(name));
-    let bars = wanted.flat_map(|(case, name)| {
-        bench.progress(&name);
-        Bar::part(&name, bench.witnessed(|| attack(bench, kind, case)))
+    let bars = CASES.iter().flat_map(|case| {
+        let name = format!("{}: {}", kind.name(), case.what);
+        part(bench, &name, || attack(bench, kind, case))
     });
     Ok(bars.collect())
+}
+
+/// The bars of a part of a check, if it is wanted.
+fn part(bench: &Bench, name: &str, work: impl FnOnce() -> Result<Vec<Bar>, Error>) -> Vec<Bar> {
+    if !bench.wants(name) {
+        return Vec::new();
+    }
+    bench.progress(name);
+    Bar::part(name, bench.witnessed(work))
 }
 
 /// One turn: the others alone, and with the attack.

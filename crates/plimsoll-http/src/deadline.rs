@@ -6,7 +6,7 @@
 //!
 //! Deadlines that pass together are noticed a few at a time (`turn`), and what becomes ready until then is not late.
 
-use crate::turn;
+use crate::turn::{self, Turn};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -14,9 +14,6 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::task::coop;
 use tokio::time::{Instant, Sleep};
-
-/// The wait for a turn.
-type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The deadline passed before the future was ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +162,7 @@ pin_project! {
         due: D,
         #[pin]
         future: F,
-        // The wait behind others whose deadlines have passed, once its own has: one word of each future that waits.
+        // The wait behind others whose deadlines have passed, once its own has. Boxed once more, it is one word of each future that waits.
         turn: Option<Box<Turn>>,
     }
 }
@@ -183,15 +180,13 @@ impl<D: FnMut() -> Due, F: Future> Future for Until<'_, D, F> {
             return Poll::Pending;
         }
         if this.watch.poll(due.at, context).is_pending() {
-            // It has moved, unless the timer could not be asked.
-            if coop::has_budget_remaining() {
+            // The deadline has moved, unless the timer could not be asked.
+            if this.turn.is_some() && coop::has_budget_remaining() {
                 *this.turn = None;
             }
             return Poll::Pending;
         }
-        let turn = this
-            .turn
-            .get_or_insert_with(|| Box::new(Box::pin(turn::comes())));
+        let turn = this.turn.get_or_insert_with(|| Box::new(turn::comes()));
         turn.as_mut().as_mut().poll(context).map(|()| Err(Elapsed))
     }
 }

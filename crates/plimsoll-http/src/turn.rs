@@ -4,27 +4,34 @@
 //! of all others waiting for as long as that takes.
 
 use plimsoll_base::ignored::Ignored as _;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::{task, time};
 
-/// How many tasks go on in one turn. Ending a connection takes some twenty microseconds, a turn itself some three.
+/// How many tasks go on in one turn: an end takes some 14 µs (by hand, `docs/calibration.md`, bad clients), and a turn some of its own.
 const AT_A_TIME: usize = 4;
 
-/// How long the line may hold up an end, whatever else the shard has to do: a thousand take a tenth of it where it has nothing.
+/// How long the line may hold up an end, whatever else the shard has to do: more than ten times what a thousand ends take.
 const LONGEST: Duration = Duration::from_millis(250);
 
 thread_local! {
     static LINE: Arc<Semaphore> = Arc::new(Semaphore::new(AT_A_TIME));
 }
 
+/// A wait for a turn. Boxed, for it is rare, and no connection should carry its memory.
+pub type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Waits in the line of this thread's tasks, in order of arrival, and then for the runtime to ask the system for events.
-pub async fn comes() {
+pub fn comes() -> Turn {
     let line = LINE.with(Arc::clone);
-    let place = time::timeout(LONGEST, line.acquire_owned()).await;
-    task::yield_now().await;
-    place.ignored("whoever has waited for so long goes on without a place");
+    Box::pin(async {
+        let place = time::timeout(LONGEST, line.acquire_owned()).await;
+        task::yield_now().await;
+        place.ignored("whoever has waited for so long goes on without a place");
+    })
 }
 
 #[cfg(test)]

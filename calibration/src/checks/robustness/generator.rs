@@ -1,6 +1,7 @@
 //! The generator against bad targets: each way to be bad is an outcome of its own, and none of them costs memory.
 
 use super::descriptors::lower;
+use super::part;
 use super::server::peak_mib;
 use crate::bar::Bar;
 use crate::bench::{Bench, Error, measure};
@@ -30,18 +31,11 @@ pub fn run(bench: &Bench) -> Result<Vec<Bar>, Error> {
     let mut bars = Vec::new();
     for (what, manner, class) in manners {
         let name = format!("generator: a target that {what}");
-        if !bench.wants(&name) {
-            continue;
-        }
-        bench.progress(what);
-        let bar = || bad_target(bench, &name, manner, class);
-        bars.extend(Bar::part(&name, bench.witnessed(bar)));
+        let work = || bad_target(bench, &name, manner, class);
+        bars.extend(part(bench, &name, work));
     }
     let name = "generator: no descriptors left for a while";
-    if bench.wants(name) {
-        bench.progress(name);
-        bars.extend(Bar::part(name, bench.witnessed(|| exhausted(bench, name))));
-    }
+    bars.extend(part(bench, name, || exhausted(bench, name)));
     Ok(bars)
 }
 

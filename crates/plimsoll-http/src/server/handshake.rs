@@ -38,7 +38,7 @@ pub async fn secure(
             Ok(Ok(stream)) => Handshake::Secured(Stream::Tls(Box::new(stream))),
             Ok(Err(error)) => Handshake::Failed(error),
             Err(_) => {
-                Box::pin(turn::comes()).await;
+                turn::comes().await;
                 Handshake::Late
             }
         },

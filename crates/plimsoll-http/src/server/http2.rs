@@ -163,7 +163,7 @@ impl Streams {
             Ok(Ok(connection)) => connection,
             Ok(Err(_)) => return Err(HandshakeError::NotHttp2),
             Err(_) => {
-                Box::pin(turn::comes()).await;
+                turn::comes().await;
                 return Err(HandshakeError::Late);
             }
         };
