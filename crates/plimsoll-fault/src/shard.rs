@@ -6,13 +6,13 @@ use bytes::Bytes;
 use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::shard::propagate_panic;
 use plimsoll_http::timer::DelayTimer;
-use plimsoll_http::{Listener, accept};
+use plimsoll_http::{Listener, ShardListener};
 use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
@@ -198,7 +198,7 @@ async fn close(served: Served, cut: bool) {
 
 /// Accepts the clients of a proxy until it is closed.
 async fn serve(
-    mut listener: Option<TcpListener>,
+    mut listener: Option<ShardListener>,
     mut adopted: mpsc::Receiver<Adopted>,
     shared: Rc<Shared>,
     room: Arc<Room>,
@@ -213,7 +213,7 @@ async fn serve(
                 propagate_panic(ended);
                 continue;
             }
-            client = next(listener.as_ref()) => match client {
+            client = next(listener.as_mut()) => match client {
                 Ok(client) => (Ok(connection(&shared, client)), room.enter()),
                 Err(_) => {
                     // The listener itself is of no more use, and would say so for ever.
@@ -258,9 +258,9 @@ fn turn_away(shared: &Shared, client: &Adopted) {
 }
 
 /// The next client of a listener; never one where there is none.
-async fn next(listener: Option<&TcpListener>) -> io::Result<TcpStream> {
+async fn next(listener: Option<&mut ShardListener>) -> io::Result<TcpStream> {
     match listener {
-        Some(listener) => accept(listener).await,
+        Some(listener) => listener.accept().await.map(|(stream, _)| stream),
         None => std::future::pending().await,
     }
 }
@@ -280,6 +280,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
     use tokio::io::AsyncReadExt as _;
+    use tokio::net::TcpListener;
     use tokio::task::LocalSet;
 
     const BURST: usize = 2 * ADOPTIONS + 1;

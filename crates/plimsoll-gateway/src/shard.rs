@@ -29,11 +29,10 @@ use plimsoll_records::Ending;
 use plimsoll_records::RecordSender;
 use plimsoll_records::tracing::Tracer;
 use std::cell::{Cell, RefCell};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 /// State that the connections of one shard share. Only its own thread touches it.
@@ -127,19 +126,11 @@ impl Shard {
     }
 
     /// A new connection's share of the limits; or why there is no room for it.
-    pub(crate) fn place(
-        &self,
-        stream: &TcpStream,
-        service: &Service,
-    ) -> Result<LimitShare, TooMany> {
+    pub(crate) fn place(&self, peer: SocketAddr, service: &Service) -> Result<LimitShare, TooMany> {
         let limits = &service.limits;
         let slot = self.open.enter(limits.connections).ok_or(TooMany::All)?;
         let of_address = || {
             let Some(most) = limits.per_address else {
-                return Ok(None);
-            };
-            // One that is gone already shows itself when it is read from.
-            let Ok(peer) = stream.peer_addr() else {
                 return Ok(None);
             };
             if self.limiters.own.has(peer) {

@@ -52,7 +52,7 @@ pub use deadline::{Due, Elapsed, Watch};
 pub use drain::{Drain, DrainBegins};
 pub use patience::{Pace, Patience};
 pub use transport::descriptors::connections_possible;
-pub use transport::listen::{Listener, accept, accept_or_tell};
+pub use transport::listen::{Listener, ShardListener};
 pub use transport::shard::run_shards;
 pub use transport::stream::{SharedStream, Stream};
 pub use url::Url;

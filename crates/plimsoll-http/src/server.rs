@@ -11,5 +11,5 @@ mod permit;
 
 pub use handshake::{Handshake, secure};
 pub use http1::{Begun, Head, Spoken};
-pub use listener_set::{ListenerSet, ListenerSpec};
+pub use listener_set::{Entered, ListenerSet, ListenerSpec};
 pub use permit::{ConnectionSlot, OpenConnections};

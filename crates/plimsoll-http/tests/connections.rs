@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use plimsoll_http::{
-    ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, accept,
-    connect, encode, run_shards,
+    ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, connect,
+    encode, run_shards,
 };
 use plimsoll_testbed::port::Refusing;
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ fn loopback() -> SocketAddr {
 async fn pair() -> (TcpClient, TcpServer, SocketAddr) {
     let listener = Listener::bind(loopback()).unwrap();
     let addr = listener.local_addr().unwrap();
-    let shard = listener.for_shard().unwrap();
-    let (client, server) = tokio::join!(connect(addr, PATIENCE, Limits::default()), accept(&shard));
+    let mut shard = listener.for_shard().unwrap();
+    let (client, server) = tokio::join!(connect(addr, PATIENCE, Limits::default()), shard.accept());
     (
         client.unwrap(),
-        TcpServer::from_stream(server.unwrap(), Limits::default()),
+        TcpServer::from_stream(server.unwrap().0, Limits::default()),
         addr,
     )
 }
@@ -180,12 +180,12 @@ async fn a_refused_connection_says_so() {
 #[tokio::test]
 async fn a_peer_that_reads_nothing_makes_the_kernel_hold_little() {
     let listener = Listener::bind(loopback()).unwrap();
-    let shard = listener.for_shard().unwrap();
+    let mut shard = listener.for_shard().unwrap();
     let client = tokio::net::TcpSocket::new_v4().unwrap();
     client.set_recv_buffer_size(4096).unwrap();
     let client = client.connect(listener.local_addr().unwrap());
-    let (client, server) = tokio::join!(client, accept(&shard));
-    let (_client, server) = (client.unwrap(), server.unwrap());
+    let (client, server) = tokio::join!(client, shard.accept());
+    let (_client, (server, _)) = (client.unwrap(), server.unwrap());
     let piece = vec![0; 64 * 1024];
     let mut taken = 0;
     while let Ok(bytes) = server.try_write(&piece) {
@@ -229,8 +229,8 @@ fn shards_share_a_listener_and_return_in_order() {
     let indices = run_shards(2, "test", |index| {
         let listener = &listener;
         async move {
-            let shard = listener.for_shard().unwrap();
-            let mut stream = accept(&shard).await.unwrap();
+            let mut shard = listener.for_shard().unwrap();
+            let (mut stream, _) = shard.accept().await.unwrap();
             stream
                 .write_all(&[u8::try_from(index).unwrap()])
                 .await

@@ -5,7 +5,7 @@
 use plimsoll_http::tls::{
     ClientTls, Connector, HandshakeError, Identity, TlsError, TlsSettings, TlsVersion, Trust,
 };
-use plimsoll_http::{Limits, Listener, Stream, TcpClient, TcpServer, accept, encode};
+use plimsoll_http::{Limits, Listener, ShardListener, Stream, TcpClient, TcpServer, encode};
 use plimsoll_testbed::authority::{Authority, Issued};
 use plimsoll_testbed::peers::tls_server;
 use rustls::SupportedProtocolVersion;
@@ -13,7 +13,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::version::{TLS12, TLS13};
 use tokio::io::AsyncReadExt as _;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
 /// A server that calls itself `localhost`; with `asks` it wants certificates of its authority from clients.
@@ -45,7 +45,7 @@ fn settings(trust: Trust<'_>) -> TlsSettings<'_> {
     }
 }
 
-async fn listen() -> (TcpListener, std::net::SocketAddr) {
+async fn listen() -> (ShardListener, std::net::SocketAddr) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     (
         listener.for_shard().unwrap(),
@@ -61,9 +61,9 @@ async fn handshake(
     Result<TlsStream<TcpStream>, HandshakeError>,
     Option<TlsStream<TcpStream>>,
 ) {
-    let (listener, address) = listen().await;
+    let (mut listener, address) = listen().await;
     let server = async {
-        let stream = accept(&listener).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
         acceptor.accept(stream).await.ok().map(TlsStream::Server)
     };
     let client = async {

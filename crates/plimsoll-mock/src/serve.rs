@@ -10,12 +10,13 @@ pub(crate) mod webhooks;
 use crate::serve::shard::{Shard, Shared};
 use plimsoll_base::counters::Counter;
 use plimsoll_base::ignored::Ignored as _;
-use plimsoll_http::server::{ListenerSet, ListenerSpec};
+use plimsoll_http::server::{Entered, ListenerSet, ListenerSpec};
 use plimsoll_http::shard::propagate_panic;
 use plimsoll_http::tls::ServerTls;
 use plimsoll_http::{Listener, Row};
 use plimsoll_wiremock::response::answer::{Answer, Extent, Form, Persistence};
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,23 +95,19 @@ impl Shard {
         mut stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let mut ending = self.shared.ending.subscribe();
+        // A sender that is gone will never say stop: that is the end, too.
+        let mut stopped = pin!(stop.wait_for(|stop| *stop));
+        let mut ended = pin!(ending.wait_for(|ending| *ending));
         let mut connections = JoinSet::new();
-        let tls_of = |id: Rc<usize>| listeners[*id].tls.as_ref();
         loop {
             tokio::select! {
-                accepted = open.accept() => {
-                    let (stream, id) = accepted?;
-                    self.admit(&mut connections, stream, tls_of(id));
-                }
+                accepted = open.accept() => self.admit(&mut connections, accepted?, listeners),
                 Some(ended) = connections.join_next() => propagate_panic(ended),
-                // A sender that is gone will never say stop: that is the end, too.
-                _ = stop.wait_for(|stop| *stop) => break,
-                _ = ending.wait_for(|ending| *ending) => break,
+                _ = &mut stopped => break,
+                _ = &mut ended => break,
             }
         }
-        for (stream, id) in open.close().await {
-            self.admit(&mut connections, stream, tls_of(id));
-        }
+        drop(open);
         self.drain.begin();
         let drained = async {
             while let Some(ended) = connections.join_next().await {
@@ -132,9 +129,15 @@ impl Shard {
     fn admit(
         self: &Rc<Self>,
         connections: &mut JoinSet<()>,
-        stream: TcpStream,
-        tls: Option<&ServerTls>,
+        entered: Entered<usize>,
+        listeners: &[MockListener],
     ) {
+        let Entered {
+            stream,
+            peer,
+            listener,
+        } = entered;
+        let tls = listeners[*listener].tls.as_ref();
         let Some(slot) = self.shared.connections.enter(self.shared.room) else {
             self.counters.add(Counter::TurnedAway, 1);
             // Who wants TLS could not read it.
@@ -146,10 +149,16 @@ impl Shard {
         self.counters.add(Counter::Accepted, 1);
         let shard = Rc::clone(self);
         match tls {
-            None => connections.spawn_local(connection::serve(stream, shard, slot)),
+            None => connections.spawn_local(connection::serve(stream, peer.ip(), shard, slot)),
             Some(tls) => {
                 let tls = tls.clone();
-                connections.spawn_local(connection::serve_secured(stream, tls, shard, slot))
+                connections.spawn_local(connection::serve_secured(
+                    stream,
+                    peer.ip(),
+                    tls,
+                    shard,
+                    slot,
+                ))
             }
         };
     }

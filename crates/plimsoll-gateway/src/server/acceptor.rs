@@ -17,11 +17,12 @@ use plimsoll_base::ignored::Ignored as _;
 use plimsoll_http::Drain;
 use plimsoll_http::Row;
 use plimsoll_http::clock::until;
-use plimsoll_http::server::{ListenerSet, OpenConnections};
+use plimsoll_http::server::{Entered, ListenerSet, OpenConnections};
 use plimsoll_records::RecordSender;
 use plimsoll_records::tracing::Tracer;
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::pin::pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,12 +96,13 @@ impl Shard {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut entrances = ListenerSet::new(Arc::clone(&self.metrics.exhausted));
         let mut result = entrances.reconcile(listeners);
+        let mut stopped = pin!(stopped(&mut stop));
         // When requests are not taken any more, once that is known.
         let mut leaves: Option<Instant> = None;
         while result.is_ok() {
             tokio::select! {
                 accepted = entrances.accept() => match accepted {
-                    Ok((stream, listener_id)) => self.admit(&mut clients, stream, listener_id),
+                    Ok(entered) => self.admit(&mut clients, entered),
                     Err(error) => result = Err(error),
                 },
                 Some(ended) = clients.join_next_with_id(), if !clients.is_empty() => self.on_closed(&clients, ended),
@@ -112,7 +114,7 @@ impl Shard {
                     }
                 },
                 _ = tick.tick() => self.tick(),
-                _ = stopped(&mut stop), if leaves.is_none() => {
+                () = &mut stopped, if leaves.is_none() => {
                     // A successor takes whoever comes: nobody needs to be told first.
                     let leave = match self.sockets.have_a_successor() {
                         true => Duration::ZERO,
@@ -127,9 +129,7 @@ impl Shard {
         // Whoever waits for a change to be taken over learns that it will not be.
         drop(changes);
         self.sockets.close();
-        for (stream, listener_id) in entrances.close().await {
-            self.admit(&mut clients, stream, listener_id);
-        }
+        drop(entrances);
         let cut_off = self.drain(&mut clients).await;
         result.map(|()| cut_off)
     }
@@ -178,16 +178,16 @@ impl Shard {
     }
 
     /// Takes a client in, or turns it away if there are too many.
-    fn admit(
-        self: &Rc<Self>,
-        clients: &mut JoinSet<()>,
-        stream: TcpStream,
-        listener_id: Rc<ListenerId>,
-    ) {
+    fn admit(self: &Rc<Self>, clients: &mut JoinSet<()>, entered: Entered<ListenerId>) {
+        let Entered {
+            stream,
+            peer,
+            listener: listener_id,
+        } = entered;
         let generation = self.current();
         let entrance = generation.service.entrance(&listener_id.name);
         let tls = entrance.and_then(|entrance| entrance.tls.as_ref());
-        let place = match self.place(&stream, &generation.service) {
+        let place = match self.place(peer, &generation.service) {
             Ok(place) => place,
             Err(why) => {
                 let answer = self.refusal(why, &generation.service);
@@ -203,7 +203,7 @@ impl Shard {
         let accepted = timed.then(Instant::now);
         let (task, shown) = match tls {
             None => {
-                let served = connection::serve(Rc::clone(self), stream.into(), accepted, place);
+                let served = connection::serve(Rc::clone(self), stream, peer.ip(), accepted, place);
                 (clients.spawn_local(served), Showing::Nothing)
             }
             Some(_) => {
@@ -211,6 +211,7 @@ impl Shard {
                 let secured = connection::serve_secured(
                     Rc::clone(self),
                     stream,
+                    peer.ip(),
                     listener_id,
                     accepted,
                     place,

@@ -15,14 +15,14 @@ use crate::reloading::generation::Blueprint;
 use crate::reloading::reload::Asked;
 use guard::Guard;
 use plimsoll_http::pages::{self, Page, Terms};
-use plimsoll_http::{Drain, Listener, RequestHead};
+use plimsoll_http::{Drain, Listener, RequestHead, ShardListener};
 use plimsoll_records::Counts;
 use plimsoll_secrets::Figures;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
 /// Admin connections at a time; further ones wait to be accepted.
@@ -73,7 +73,7 @@ impl Admin {
     /// Serves until it is `over`, and then those clients that it has taken and not answered. Ends early when the listener fails.
     pub(crate) async fn serve(
         &self,
-        listener: TcpListener,
+        listener: ShardListener,
         over: impl Future<Output = ()>,
     ) -> io::Result<()> {
         let drain = Rc::new(Drain::default());

@@ -15,7 +15,8 @@ use crate::shard::{LimitShare, Shard};
 use http2::Caller;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::server::{Begun, Handshake, Head, Spoken, secure};
-use plimsoll_http::{DrainBegins, Due, ReadError, Stream};
+use plimsoll_http::{DrainBegins, Due, ReadError};
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::time::Duration;
@@ -36,14 +37,13 @@ enum Waited {
 /// `accepted` is when it was taken from the system's queue, if that is measured; `_place` it has until its connection ends.
 pub(crate) async fn serve(
     shard: Rc<Shard>,
-    stream: Stream,
+    stream: TcpStream,
+    address: IpAddr,
     accepted: Option<Instant>,
     _place: LimitShare,
 ) {
     let now = Instant::now();
-    let Ok(mut client) = Client::new(&shard.current(), stream, now) else {
-        return; // gone before it said anything
-    };
+    let mut client = Client::new(&shard.current(), stream.into(), address, now);
     client.arrival.accept = accepted.map_or(Duration::ZERO, |accepted| now - accepted);
     converse(shard, client, now).await;
 }
@@ -52,6 +52,7 @@ pub(crate) async fn serve(
 pub(crate) async fn serve_secured(
     shard: Rc<Shard>,
     stream: TcpStream,
+    address: IpAddr,
     listener_id: Rc<ListenerId>,
     accepted: Option<Instant>,
     _place: LimitShare,
@@ -69,9 +70,7 @@ pub(crate) async fn serve_secured(
             drop(generation);
             let http2 = stream.agreed_on_http2();
             let now = Instant::now();
-            let Ok(mut client) = Client::new(&shard.current(), stream, now) else {
-                return;
-            };
+            let mut client = Client::new(&shard.current(), stream, address, now);
             if let Some(accepted) = accepted {
                 client.arrival.accept = begun - accepted;
                 client.arrival.tls = now - begun;
@@ -258,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_connection_is_small() {
-        let bytes = sizes::of_future(|(shard, stream, accepted, place)| {
-            serve(shard, stream, accepted, place)
+        let bytes = sizes::of_future(|(shard, stream, address, accepted, place)| {
+            serve(shard, stream, address, accepted, place)
         });
         let bytes = bytes + size_of::<Client>();
         assert!(bytes <= 2_000, "{bytes}");

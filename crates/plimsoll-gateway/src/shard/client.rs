@@ -14,7 +14,6 @@ use plimsoll_http::{Stream, TcpServer, Watch};
 use plimsoll_records::Words;
 use plimsoll_records::tracing::Context;
 use plimsoll_records::{Phase, Stopwatch};
-use std::io;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -152,16 +151,14 @@ impl Client {
         self.lane.get_or_insert_default()
     }
 
-    /// The client of a connection that was made just now, as `generation` sees it.
-    ///
-    /// # Errors
-    /// When it has gone already.
+    /// The client at `address` of a connection that was made just now, as `generation` sees it.
     pub(crate) fn new(
         generation: &Generation,
         stream: Stream,
+        address: IpAddr,
         now: Instant,
-    ) -> io::Result<Box<Self>> {
-        let address = stream.peer_addr()?.ip().to_canonical();
+    ) -> Box<Self> {
+        let address = address.to_canonical();
         let service = &generation.service;
         let secured = matches!(stream, Stream::Tls(_));
         let connection = TcpServer::from_stream(stream, service.limits.request);
@@ -169,7 +166,7 @@ impl Client {
             true => ClientContext::of(&connection.peer_certificates(), service).map(Rc::new),
             false => None,
         };
-        Ok(Box::new(Self {
+        Box::new(Self {
             secured,
             context,
             shown: None,
@@ -182,7 +179,7 @@ impl Client {
             scratch: Scratch::default(),
             arrival: Arrival::default(),
             lane: None,
-        }))
+        })
     }
 
     /// Sees the client as `generation` does, by which its next request is served.

@@ -7,14 +7,14 @@ use crate::codec::limits::Limits;
 use crate::connection::TcpServer;
 use crate::deadline::{Elapsed, Watch};
 use crate::drain::Drain;
-use crate::transport::listen::accept;
+use crate::transport::listen::ShardListener;
 use crate::transport::shard::propagate_panic;
 use plimsoll_base::ignored::Ignored as _;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -159,7 +159,7 @@ pub async fn serve(
 /// # Errors
 /// The listener's, which is of no more use then.
 pub async fn serve_until<F: Future<Output = ()> + 'static>(
-    listener: TcpListener,
+    mut listener: ShardListener,
     at_a_time: usize,
     over: impl Future<Output = ()>,
     drain: &Drain,
@@ -168,8 +168,8 @@ pub async fn serve_until<F: Future<Output = ()> + 'static>(
     let (mut clients, mut over) = (JoinSet::new(), pin!(over));
     loop {
         tokio::select! {
-            accepted = accept(&listener), if clients.len() < at_a_time => {
-                clients.spawn_local(client(accepted?));
+            accepted = listener.accept(), if clients.len() < at_a_time => {
+                clients.spawn_local(client(accepted?.0));
             }
             Some(ended) = clients.join_next() => propagate_panic(ended),
             () = &mut over => break,
@@ -199,6 +199,7 @@ async fn read_body(connection: &mut TcpServer, body: &mut Vec<u8>) -> Result<(),
 mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
 
     const TERMS: Terms = Terms {
         patience: Duration::from_secs(5),

@@ -1,14 +1,14 @@
-//! The listeners of one shard, each with a task that waits for its next client: a reload may open and close them.
+//! The listeners of one shard, which are waited at all at once: a reload may open and close them.
 
 use crate::operations::meters::Counter;
-use crate::transport::listen::{Listener, accept_or_tell};
-use std::collections::HashMap;
-use std::hash::Hash;
+use crate::transport::listen::{Listener, ShardListener};
+use std::future::poll_fn;
 use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use std::task::{Context, Poll};
+use tokio::net::TcpStream;
 
 /// A listener that is to be open, with the key by which it is known: two with equal keys are the same listener.
 #[derive(Debug)]
@@ -36,26 +36,30 @@ impl<K: Clone> ListenerSpec<K> {
 /// A shard's open listeners.
 #[derive(Debug)]
 pub struct ListenerSet<K> {
-    waiting: JoinSet<io::Result<Entered<K>>>,
-    open: HashMap<Rc<K>, AbortHandle>,
+    open: Vec<(Rc<K>, ShardListener)>,
+    /// The place of the one that is asked first.
+    first: usize,
     exhausted: Arc<Counter>,
 }
 
-/// A client that was accepted, and the listener that goes on waiting.
+/// A client that was accepted.
 #[derive(Debug)]
-struct Entered<K> {
-    stream: TcpStream,
-    id: Rc<K>,
-    listener: TcpListener,
+pub struct Entered<K> {
+    /// Its connection.
+    pub stream: TcpStream,
+    /// Its own address.
+    pub peer: SocketAddr,
+    /// The listener that it came by.
+    pub listener: Rc<K>,
 }
 
-impl<K: Eq + Hash + 'static> ListenerSet<K> {
+impl<K: Eq> ListenerSet<K> {
     /// No listener is open yet; `exhausted` counts clients that wait for want of a descriptor.
     #[must_use]
     pub fn new(exhausted: Arc<Counter>) -> Self {
         Self {
-            waiting: JoinSet::new(),
-            open: HashMap::new(),
+            open: Vec::new(),
+            first: 0,
             exhausted,
         }
     }
@@ -65,75 +69,48 @@ impl<K: Eq + Hash + 'static> ListenerSet<K> {
     /// # Errors
     /// When the system has no room to wait for one's clients. Descriptors they have already.
     pub fn reconcile(&mut self, listeners: Vec<ListenerSpec<K>>) -> io::Result<()> {
-        self.open.retain(|id, waiting| {
-            let stays = listeners.iter().any(|listener| listener.id == **id);
-            if !stays {
-                waiting.abort();
-            }
-            stays
-        });
+        self.open
+            .retain(|(id, _)| listeners.iter().any(|listener| listener.id == **id));
         for ListenerSpec { id, listener } in listeners {
             if let Some(listener) = listener {
-                self.wait_at(Rc::new(id), listener.into_shard()?);
+                self.open.push((Rc::new(id), listener.into_shard()?));
             }
         }
         Ok(())
     }
 
-    /// The next client, and the listener that it came by. Never ready without a listener. Cancelling it loses nobody.
+    /// The next client. Never ready without a listener. Cancelling it loses nobody.
     ///
     /// # Errors
     /// The system's, when a listener is of no more use.
-    pub async fn accept(&mut self) -> io::Result<(TcpStream, Rc<K>)> {
-        loop {
-            let Some(result) = self.waiting.join_next().await else {
-                return std::future::pending().await;
-            };
-            let entered = match result {
-                Ok(entered) => entered?,
-                Err(error) if error.is_cancelled() => continue,
-                Err(panic) => return Err(io::Error::other(panic)),
-            };
-            // It may have been closed in this very moment; then the client was the last.
-            if self.open.contains_key(&entered.id) {
-                self.wait_at(Rc::clone(&entered.id), entered.listener);
-            }
-            return Ok((entered.stream, entered.id));
-        }
+    pub async fn accept(&mut self) -> io::Result<Entered<K>> {
+        poll_fn(|context| self.poll_accept(context)).await
     }
 
-    /// Closes all of them; returns the clients that had been accepted already.
-    pub async fn close(mut self) -> Vec<(TcpStream, Rc<K>)> {
-        self.waiting.abort_all();
-        let mut late = Vec::new();
-        while let Some(ended) = self.waiting.join_next().await {
-            if let Ok(Ok(entered)) = ended {
-                late.push((entered.stream, entered.id));
+    /// Asks each listener once, and next time first the one behind that whose client this is.
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Entered<K>>> {
+        let count = self.open.len();
+        for place in (self.first..count).chain(0..self.first.min(count)) {
+            let (id, listener) = &mut self.open[place];
+            let accepted = listener.poll_accept(context, || self.exhausted.add(1));
+            if let Poll::Ready(accepted) = accepted {
+                self.first = (place + 1) % count;
+                return Poll::Ready(accepted.map(|(stream, peer)| Entered {
+                    stream,
+                    peer,
+                    listener: Rc::clone(id),
+                }));
             }
         }
-        late
-    }
-
-    fn wait_at(&mut self, id: Rc<K>, listener: TcpListener) {
-        let (key, exhausted) = (Rc::clone(&id), Arc::clone(&self.exhausted));
-        let waiting = self.waiting.spawn_local(async move {
-            let stream = accept_or_tell(&listener, || exhausted.add(1)).await?;
-            Ok(Entered {
-                stream,
-                id,
-                listener,
-            })
-        });
-        self.open.insert(key, waiting);
+        Poll::Pending
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{Ipv4Addr, SocketAddr};
+    use std::net::Ipv4Addr;
     use std::time::Duration;
-    use tokio::task::LocalSet;
 
     /// Time that a client over loopback has to be accepted: reached only where nobody accepts it.
     const LONG: Duration = Duration::from_secs(10);
@@ -151,63 +128,58 @@ mod tests {
         (set, addresses)
     }
 
-    async fn accepted(set: &mut ListenerSet<usize>) -> (TcpStream, usize) {
+    /// Who is accepted next: its address, and the place of its listener.
+    async fn accepted(set: &mut ListenerSet<usize>) -> (SocketAddr, usize) {
         let accepted = tokio::time::timeout(LONG, set.accept()).await;
-        let (stream, id) = accepted.expect("nobody was accepted").unwrap();
-        (stream, *id)
+        let entered = accepted.expect("nobody was accepted").unwrap();
+        assert_eq!(entered.stream.peer_addr().unwrap(), entered.peer);
+        (entered.peer, *entered.listener)
     }
 
     #[tokio::test]
     async fn clients_of_every_listener_are_accepted() {
-        let check = async |count: usize| {
+        for count in 1..=4 {
             let (mut set, addresses) = open(count);
             for round in 0..2 {
                 for (id, address) in addresses.iter().enumerate() {
                     let client = TcpStream::connect(address).await.unwrap();
-                    let (stream, from) = accepted(&mut set).await;
-                    assert_eq!(from, id, "{count} {round}");
                     let own = client.local_addr().unwrap();
-                    assert_eq!(stream.peer_addr().unwrap(), own, "{count} {round}");
+                    assert_eq!(accepted(&mut set).await, (own, id), "{count} {round}");
                 }
             }
-        };
-        for count in 1..=4 {
-            LocalSet::new().run_until(check(count)).await;
         }
     }
 
     #[tokio::test]
     async fn a_busy_listener_keeps_nobody_out() {
-        let check = async {
-            let (mut set, addresses) = open(3);
-            let mut clients = Vec::new();
-            for place in [0, 0, 0, 1, 2] {
-                clients.push(TcpStream::connect(addresses[place]).await.unwrap());
-            }
-            let mut from = Vec::new();
-            for _ in 0..clients.len() {
-                from.push(accepted(&mut set).await.1);
-            }
-            let first = |id: usize| from.iter().position(|known| *known == id).unwrap();
-            assert!(first(1) < 4 && first(2) < 4, "{from:?}");
-        };
-        LocalSet::new().run_until(check).await;
+        let (mut set, addresses) = open(3);
+        let mut clients = Vec::new();
+        for place in [0, 0, 0, 1, 2] {
+            clients.push(TcpStream::connect(addresses[place]).await.unwrap());
+        }
+        let mut from = Vec::new();
+        for _ in 0..clients.len() {
+            from.push(accepted(&mut set).await.1);
+        }
+        let first = |id: usize| from.iter().position(|known| *known == id).unwrap();
+        assert!(first(1) < 4 && first(2) < 4, "{from:?}");
     }
 
     #[tokio::test]
     async fn a_listener_that_is_left_out_is_closed() {
-        let check = async {
-            let (mut set, addresses) = open(2);
-            let stays = ListenerSpec {
-                id: 1,
-                listener: None,
-            };
-            set.reconcile(vec![stays]).unwrap();
-            // Its task ends, and the port with it, when the set is looked at next.
-            let _client = TcpStream::connect(addresses[1]).await.unwrap();
-            assert_eq!(accepted(&mut set).await.1, 1);
-            assert!(TcpStream::connect(addresses[0]).await.is_err());
+        let (mut set, addresses) = open(3);
+        // The last was asked first next time, and is gone by then.
+        let _client = TcpStream::connect(addresses[1]).await.unwrap();
+        assert_eq!(accepted(&mut set).await.1, 1);
+        let stays = ListenerSpec {
+            id: 1,
+            listener: None,
         };
-        LocalSet::new().run_until(check).await;
+        set.reconcile(vec![stays]).unwrap();
+        for closed in [addresses[0], addresses[2]] {
+            assert!(TcpStream::connect(closed).await.is_err());
+        }
+        let _client = TcpStream::connect(addresses[1]).await.unwrap();
+        assert_eq!(accepted(&mut set).await.1, 1);
     }
 }

@@ -1,12 +1,16 @@
 //! Listening: a port is bound once, exclusively, then shared by the shards.
 
 use rustix::io::Errno;
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::time::Sleep;
 
 /// Connections that may wait to be accepted; the kernel caps it at `somaxconn`.
 const BACKLOG: i32 = 4096;
@@ -32,8 +36,7 @@ impl Listener {
         socket.set_reuse_address(true)?;
         socket.bind(&addr.into())?;
         socket.listen(BACKLOG)?;
-        socket.set_nonblocking(true)?;
-        Ok(Self(socket.into()))
+        Self::prepared(socket)
     }
 
     /// Takes over a socket that listens already, from another process for instance.
@@ -47,7 +50,14 @@ impl Listener {
             let message = "this is not a socket of TCP that listens";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
+        Self::prepared(socket)
+    }
+
+    /// What is set here the system copies to each connection that is accepted.
+    fn prepared(socket: Socket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
         Ok(Self(socket.into()))
     }
 
@@ -63,7 +73,7 @@ impl Listener {
     ///
     /// # Errors
     /// When no descriptor is left.
-    pub fn for_shard(&self) -> io::Result<tokio::net::TcpListener> {
+    pub fn for_shard(&self) -> io::Result<ShardListener> {
         self.try_clone()?.into_shard()
     }
 
@@ -79,8 +89,11 @@ impl Listener {
     ///
     /// # Errors
     /// The system's.
-    pub fn into_shard(self) -> io::Result<tokio::net::TcpListener> {
-        tokio::net::TcpListener::from_std(self.0)
+    pub fn into_shard(self) -> io::Result<ShardListener> {
+        Ok(ShardListener {
+            socket: tokio::net::TcpListener::from_std(self.0)?,
+            pause: None,
+        })
     }
 }
 
@@ -90,43 +103,75 @@ impl From<Listener> for OwnedFd {
     }
 }
 
-/// Accepts the next connection, with Nagle's algorithm off and little room for what cannot be sent yet. Connections that died in the queue
-/// are skipped; when this process has no descriptor left it waits for one.
-///
-/// # Errors
-/// The system's, when the listener itself is of no more use.
-pub async fn accept(listener: &tokio::net::TcpListener) -> io::Result<TcpStream> {
-    accept_or_tell(listener, || {}).await
+/// One shard's handle of a listening socket.
+#[derive(Debug)]
+pub struct ShardListener {
+    socket: tokio::net::TcpListener,
+    /// It waits for a descriptor.
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
-/// Like [`accept`]; `exhausted` is told whenever a client has to wait for want of a descriptor.
-///
-/// # Errors
-/// As [`accept`].
-pub async fn accept_or_tell(
-    listener: &tokio::net::TcpListener,
-    mut exhausted: impl FnMut(),
-) -> io::Result<TcpStream> {
-    loop {
-        match listener.accept().await {
-            // A peer that is gone already shows itself at the first read.
-            Ok((stream, _)) => match prepare(&stream) {
-                Ok(()) => return Ok(stream),
-                Err(_) => drop(stream),
-            },
-            Err(error) => match Errno::from_io_error(&error) {
+impl ShardListener {
+    /// Accepts the next connection, with Nagle's algorithm off and little room for what cannot be sent yet. Connections that died in the queue
+    /// are skipped; when this process has no descriptor left it waits for one. Cancelling it loses nobody.
+    ///
+    /// # Errors
+    /// The system's, when the listener itself is of no more use.
+    pub async fn accept(&mut self) -> io::Result<(TcpStream, SocketAddr)> {
+        poll_fn(|context| self.poll_accept(context, || {})).await
+    }
+
+    /// Like [`Self::accept`]; `exhausted` is told whenever a client has to wait for want of a descriptor.
+    ///
+    /// # Errors
+    /// As [`Self::accept`].
+    pub fn poll_accept(
+        &mut self,
+        context: &mut Context<'_>,
+        mut exhausted: impl FnMut(),
+    ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        loop {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(context));
+                self.pause = None;
+            }
+            let error = match ready!(self.socket.poll_accept(context)) {
+                // A peer that is gone already shows itself at the first read.
+                Ok(accepted) => return Poll::Ready(Ok(accepted)),
+                Err(error) => error,
+            };
+            match Errno::from_io_error(&error) {
                 Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
                     exhausted();
-                    tokio::time::sleep(EXHAUSTED_PAUSE).await;
+                    self.pause = Some(Box::pin(tokio::time::sleep(EXHAUSTED_PAUSE)));
                 }
                 Some(Errno::CONNABORTED | Errno::PERM | Errno::PROTO | Errno::INTR) => {}
-                _ => return Err(error),
-            },
+                _ => return Poll::Ready(Err(error)),
+            }
         }
     }
 }
 
-fn prepare(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::SockRef;
+    use std::net::Ipv4Addr;
+
+    #[tokio::test]
+    async fn an_accepted_connection_has_what_was_set_where_it_was_accepted() {
+        let bound = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let foreign = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let inherited = Listener::inherit(foreign.into()).unwrap();
+        for listener in [bound, inherited] {
+            let address = listener.local_addr().unwrap();
+            let client = TcpStream::connect(address).await.unwrap();
+            let mut listener = listener.into_shard().unwrap();
+            let (stream, peer) = listener.accept().await.unwrap();
+            assert_eq!(peer, client.local_addr().unwrap());
+            assert!(stream.nodelay().unwrap());
+            let unsent = SockRef::from(&stream).tcp_notsent_lowat().unwrap();
+            assert_eq!(unsent, UNSENT_BYTES);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use h2::{Reason, server};
 use http::Response;
-use plimsoll_http::{Limits, Listener, Stream, TcpServer, accept, encode};
+use plimsoll_http::{Limits, Listener, Stream, TcpServer, encode};
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -106,17 +106,17 @@ async fn serve(
     seen: Arc<Mutex<Seen>>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let listener = listener.for_shard().unwrap();
+    let mut listener = listener.for_shard().unwrap();
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             _ = stopped.wait_for(|stop| *stop) => break,
-            stream = accept(&listener) => {
-                let stream = stream.unwrap();
+            accepted = listener.accept() => {
+                let (stream, peer) = accepted.unwrap();
                 {
                     let mut seen = seen.lock().unwrap();
                     seen.connections += 1;
-                    seen.sources.insert(stream.peer_addr().unwrap().ip());
+                    seen.sources.insert(peer.ip());
                 }
                 let (manner, seen) = (manner.clone(), Arc::clone(&seen));
                 connections.spawn_local(async move {

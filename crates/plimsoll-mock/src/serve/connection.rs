@@ -24,6 +24,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::future::{Future as _, poll_fn};
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,19 +40,31 @@ const QUEUE_BYTES: usize = 64 * 1024;
 const LATE_HEAD: &str = "the request's head took too long";
 
 /// Serves a connection until its end, whichever side that comes from; `_slot` is given back then.
-pub(crate) async fn serve(stream: TcpStream, shard: Rc<Shard>, _slot: ConnectionSlot) {
-    let channel = channel(&stream, Scheme::Http);
+pub(crate) async fn serve(
+    stream: TcpStream,
+    client: IpAddr,
+    shard: Rc<Shard>,
+    _slot: ConnectionSlot,
+) {
+    let channel = Channel {
+        client: Some(client),
+        scheme: Scheme::Http,
+    };
     converse(stream, channel, &shard).await;
 }
 
 /// Secures a connection, then serves it. A handshake may take as long as a head.
 pub(crate) async fn serve_secured(
     stream: TcpStream,
+    client: IpAddr,
     tls: ServerTls,
     shard: Rc<Shard>,
     _slot: ConnectionSlot,
 ) {
-    let channel = channel(&stream, Scheme::Https);
+    let channel = Channel {
+        client: Some(client),
+        scheme: Scheme::Https,
+    };
     match secure(&tls, stream, shard.shared.timeouts.head, &shard.drain).await {
         Handshake::Secured(stream) if stream.agreed_on_http2() => {
             Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
@@ -60,13 +73,6 @@ pub(crate) async fn serve_secured(
         // The client, or whatever it is, has been sent an alert.
         Handshake::Failed(_) | Handshake::Drained => {}
         Handshake::Late => shard.counters.add(Counter::TimedOut, 1),
-    }
-}
-
-fn channel(stream: &TcpStream, scheme: Scheme) -> Channel {
-    Channel {
-        client: stream.peer_addr().ok().map(|peer| peer.ip()),
-        scheme,
     }
 }
 
@@ -354,7 +360,8 @@ mod tests {
 
     #[test]
     fn a_connection_is_small() {
-        let bytes = sizes::of_future(|(stream, shard, slot)| serve(stream, shard, slot));
+        let bytes =
+            sizes::of_future(|(stream, client, shard, slot)| serve(stream, client, shard, slot));
         assert!(bytes <= 1_200, "{bytes}");
     }
 }

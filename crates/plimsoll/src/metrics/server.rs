@@ -4,7 +4,7 @@ use super::read;
 use crate::exit::Failure;
 use plimsoll_http::authority::names_loopback;
 use plimsoll_http::pages::{self, Page, Terms};
-use plimsoll_http::{Drain, Listener, RequestHead, accept};
+use plimsoll_http::{Drain, Listener, RequestHead};
 use plimsoll_report::live::{Totals, prometheus};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -45,7 +45,7 @@ impl Server {
 
     /// Serves until dropped. A listener that fails serves nobody any more; the run goes on.
     pub(super) async fn serve(&self, totals: &Mutex<Totals>) -> Infallible {
-        let Ok(listener) = self.listener.for_shard() else {
+        let Ok(mut listener) = self.listener.for_shard() else {
             return std::future::pending().await;
         };
         let slots = tokio::sync::Semaphore::new(CLIENTS);
@@ -54,7 +54,7 @@ impl Server {
             tokio::select! {
                 accepted = async {
                     let slot = slots.acquire().await;
-                    accept(&listener).await.map(|stream| (stream, slot))
+                    listener.accept().await.map(|(stream, _)| (stream, slot))
                 } => match accepted {
                     Ok((stream, slot)) => clients.push(Box::pin(async move {
                         pages::serve(stream, TERMS, drain, async |head: &RequestHead, _: &[u8]| self.answer(head, totals)).await;

@@ -6,7 +6,7 @@ use plimsoll_base::histogram::TimeHistogram;
 use plimsoll_base::outcome_class::OutcomeClass;
 use plimsoll_base::reason::Reason;
 use plimsoll_base::time_kind::TimeKind;
-use plimsoll_http::{Limits, Listener, TcpServer, accept, encode};
+use plimsoll_http::{Limits, Listener, TcpServer, encode};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,14 +161,14 @@ async fn serve(
     accepted: &AtomicU64,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let listener = listener.for_shard().unwrap();
+    let mut listener = listener.for_shard().unwrap();
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             _ = stopped.wait_for(|stop| *stop) => break,
-            stream = accept(&listener) => {
+            client = listener.accept() => {
                 accepted.fetch_add(1, Ordering::SeqCst);
-                let connection = TcpServer::from_stream(stream.unwrap(), Limits::default());
+                let connection = TcpServer::from_stream(client.unwrap().0, Limits::default());
                 connections.spawn_local(converse(connection, answer, Arc::clone(seen)));
             }
         }
