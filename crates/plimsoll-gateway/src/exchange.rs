@@ -41,6 +41,7 @@ use crate::reloading::generation::Generation;
 use crate::routing::service::{Route, Service};
 use crate::shard::Shard;
 use crate::shard::client::Client;
+use crate::shard::scratch::LentScratch;
 use admission::{Admitted, Plan, Refused};
 use draft::{Caller, RecordDraft};
 use plimsoll_base::counters::Counter;
@@ -95,6 +96,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     if timed {
         client.arrival.count(progress.watch(), received);
     }
+    client.scratch = LentScratch::take();
     client.scratch.span = shard.tracer.as_ref().and_then(|tracer| {
         let sampling = shard.current().service.tracing?;
         tracer.sample(&sampling, client.connection.requests.head().fields())
@@ -145,6 +147,7 @@ pub(crate) async fn serve(shard: &Shard, client: &mut Client) -> After {
     if let Some(words) = account.close(ended, times) {
         client.scratch.words = words;
     }
+    client.scratch = LentScratch::NONE;
     if was_forwarded {
         shard.metrics.gateway_time.record(times.gateway);
         shard.metrics.upstream_time.record(times.upstream);

@@ -4,6 +4,7 @@ pub(crate) mod client;
 pub(crate) mod client_context;
 mod held;
 pub(crate) mod mirror;
+pub(crate) mod scratch;
 
 use crate::answering::answer::Answer;
 use crate::clients::identity::Identity;

@@ -8,4 +8,4 @@ pub mod fields;
 pub mod head;
 pub mod hop;
 pub mod limits;
-pub(crate) mod spare;
+pub mod spare;

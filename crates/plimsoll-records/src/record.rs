@@ -87,6 +87,12 @@ impl Words {
         self.lengths = [0; PARTS];
     }
 
+    /// How many bytes its allocation holds.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
+
     /// Puts down more of a part; of none after it may there be anything yet.
     #[inline]
     pub fn put(&mut self, part: RecordWord, text: &str) {

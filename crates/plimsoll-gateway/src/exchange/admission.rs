@@ -13,9 +13,10 @@ use crate::policy::{self, Caller, Policy, Refusal};
 use crate::routing::outgoing::upgrade;
 use crate::routing::outgoing::{Origin, Target};
 use crate::routing::service::{Route, Service};
-use crate::shard::client::{Client, Scratch};
+use crate::shard::client::Client;
 use crate::shard::client_context::{ClientContext, ShardPlace};
 use crate::shard::mirror::Mirror;
+use crate::shard::scratch::Scratch;
 use plimsoll_http::prefix;
 use plimsoll_http::{ConnectionOptions, Framing, RequestHead, Version};
 use plimsoll_records::{Phase, Stopwatch};
@@ -23,7 +24,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// An admitted request. Its forwarded head is in the connection's scratch.
+/// An admitted request. Its forwarded head is in the client's scratch.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) route: usize,
@@ -98,7 +99,7 @@ pub(super) fn admit(
         path: noted_path,
         span,
         ..
-    } = &mut client.scratch;
+    } = &mut *client.scratch;
     method.clear();
     method.push_str(head.method());
     let (index, path, options) = find(service, head, noted_path)?;

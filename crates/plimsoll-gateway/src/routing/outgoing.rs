@@ -61,6 +61,11 @@ impl<'a> Target<'a> {
 }
 
 impl Outgoing {
+    /// How many bytes its allocations hold.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity() + self.offered.capacity()
+    }
+
     /// Makes the head of `head` on its way to `target`.
     pub(crate) fn write(
         &mut self,

@@ -261,7 +261,7 @@ mod tests {
             serve(shard, stream, address, accepted, place)
         });
         let bytes = bytes + size_of::<Client>();
-        assert!(bytes <= 2_000, "{bytes}");
+        assert!(bytes <= 1_300, "{bytes}");
     }
 
     #[test]

@@ -5,14 +5,12 @@
 use crate::config::HalfClose;
 use crate::listening::connection_limiter::client_prefix;
 use crate::reloading::generation::Generation;
-use crate::routing::outgoing::Outgoing;
 use crate::routing::service::Service;
 use crate::shard::client_context::ClientContext;
 use crate::shard::mirror::Lane;
+use crate::shard::scratch::LentScratch;
 use plimsoll_http::tls::CertificateDer;
 use plimsoll_http::{Stream, TcpServer, Watch};
-use plimsoll_records::Words;
-use plimsoll_records::tracing::Context;
 use plimsoll_records::{Phase, Stopwatch};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -37,21 +35,10 @@ pub(crate) struct Client {
     pub(crate) context: Option<Rc<ClientContext>>,
     /// Certificates that it has shown, if this is one of its streams: else its connection knows.
     shown: Option<Rc<[CertificateDer<'static>]>>,
-    pub(crate) scratch: Scratch,
+    pub(crate) scratch: LentScratch,
     pub(crate) arrival: Arrival,
     /// Copies of its requests, once there are any.
     lane: Option<Rc<Lane>>,
-}
-
-/// Buffers of a connection that one exchange leaves to the next.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    pub(crate) outgoing: Outgoing,
-    pub(crate) method: String,
-    pub(crate) path: String,
-    /// The span of the request under way, until it is taken down.
-    pub(crate) span: Option<Context>,
-    pub(crate) words: Words,
 }
 
 /// Who is at the other end of a connection, for all of its streams.
@@ -112,7 +99,7 @@ impl Client {
             secured: peer.secured,
             context: peer.context,
             shown: Some(peer.shown),
-            scratch: Scratch::default(),
+            scratch: LentScratch::NONE,
             arrival,
             lane: Some(peer.lane),
         }
@@ -176,7 +163,7 @@ impl Client {
             address,
             trusted: service.trusts(address),
             judged_by: generation.number,
-            scratch: Scratch::default(),
+            scratch: LentScratch::NONE,
             arrival: Arrival::default(),
             lane: None,
         })

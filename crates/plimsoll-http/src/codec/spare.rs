@@ -15,21 +15,22 @@ pub struct Spare<T> {
 
 impl<T> Spare<T> {
     /// Nothing yet, and never more than so many.
-    pub(crate) const fn new(most: usize) -> Self {
+    #[must_use]
+    pub const fn new(most: usize) -> Self {
         let things = RefCell::new(Vec::new());
         Self { things, most }
     }
 }
 
 /// The thing that was given back last, if there is one.
-pub(crate) fn take<T>(spare: &'static LocalKey<Spare<T>>) -> Option<T> {
+pub fn take<T>(spare: &'static LocalKey<Spare<T>>) -> Option<T> {
     // A thread that ends has nothing to spare any more.
     let taken = spare.try_with(|spare| spare.things.borrow_mut().pop());
     taken.ok().flatten()
 }
 
 /// Keeps a thing for whoever needs one next; frees it if there are enough.
-pub(crate) fn give<T>(spare: &'static LocalKey<Spare<T>>, thing: T) {
+pub fn give<T>(spare: &'static LocalKey<Spare<T>>, thing: T) {
     let mut thing = Some(thing);
     let kept = spare.try_with(|spare| {
         let mut things = spare.things.borrow_mut();
