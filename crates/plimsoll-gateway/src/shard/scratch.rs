@@ -15,7 +15,7 @@ thread_local! {
     static SPARE: Spare<Box<Scratch>> = const { Spare::new(SPARE_SCRATCHES) };
 }
 
-/// What an exchange knows of its request beside the head itself.
+/// Memory for the parts of a request that an exchange goes on with, beside the head itself.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) outgoing: Outgoing,

@@ -53,7 +53,7 @@ impl Listener {
         Self::prepared(socket)
     }
 
-    /// What is set here the system copies to each connection that is accepted.
+    /// Sets the options that a connection has: the system copies them to each that is accepted.
     fn prepared(socket: Socket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
