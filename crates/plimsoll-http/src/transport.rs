@@ -5,3 +5,4 @@ pub mod listen;
 pub mod shard;
 pub mod stream;
 pub mod tls;
+mod when_woken;

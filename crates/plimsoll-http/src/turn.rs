@@ -1,4 +1,5 @@
-//! Turns of a shard: ends that fall due for many of its connections at once are taken up a few at a time, and sockets are looked at in between.
+//! Turns of a shard: ends that fall due for many of its connections at once are taken up a few at a time, clients that come together are accepted
+//! a few at a time, and sockets are looked at in between.
 //!
 //! A thousand clients that came together and are silent since have deadlines that pass together. Ended in one go, they would keep the requests
 //! of all others waiting for as long as that takes.
@@ -11,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::{task, time};
 
-/// How many tasks go on in one turn: an end takes some 14 µs (by hand, `docs/calibration.md`, bad clients), and a turn some of its own.
+/// How many go on in one turn: an end takes some 14 µs (by hand, `docs/calibration.md`, bad clients), and a turn some of its own.
 const AT_A_TIME: usize = 4;
 
 /// How long the line may hold up an end, whatever else the shard has to do: more than ten times what a thousand ends take.
@@ -32,6 +33,25 @@ pub fn comes() -> Turn {
         task::yield_now().await;
         place.ignored("whoever has waited for so long goes on without a place");
     })
+}
+
+/// How many things were taken up one after another since the runtime has last asked the system for events.
+#[derive(Debug, Default)]
+pub struct Batch(usize);
+
+impl Batch {
+    /// Waits for the runtime to ask the system for events, if a turn's worth was taken up.
+    pub async fn turn(&mut self) {
+        if self.0 >= AT_A_TIME {
+            self.0 = 0;
+            task::yield_now().await;
+        }
+    }
+
+    /// One more was `taken` up, or there is none.
+    pub fn count(&mut self, taken: bool) {
+        self.0 = if taken { self.0 + 1 } else { 0 };
+    }
 }
 
 #[cfg(test)]

@@ -97,14 +97,14 @@ impl Shard {
         let mut ending = self.shared.ending.subscribe();
         // A sender that is gone will never say stop: that is the end, too.
         let mut stopped = pin!(stop.wait_for(|stop| *stop));
-        let mut ended = pin!(ending.wait_for(|ending| *ending));
+        let mut told_to_end = pin!(ending.wait_for(|ending| *ending));
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
                 accepted = open.accept() => self.admit(&mut connections, accepted?, listeners),
                 Some(ended) = connections.join_next() => propagate_panic(ended),
                 _ = &mut stopped => break,
-                _ = &mut ended => break,
+                _ = &mut told_to_end => break,
             }
         }
         drop(open);

@@ -1,4 +1,4 @@
-//! A client: its connection, who it is, and what one exchange of its connection leaves to the next.
+//! A client: its connection, who it is, and what belongs to its exchange under way.
 //!
 //! How connections are served is [`crate::server::connection`]'s.
 

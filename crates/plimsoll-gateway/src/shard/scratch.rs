@@ -1,4 +1,4 @@
-//! Memory that an exchange writes into what it knows of its request: the shard's, lent for as long as the exchange lasts.
+//! Memory for what an exchange writes of its request: the shard's, lent for as long as the exchange lasts.
 
 use crate::routing::outgoing::Outgoing;
 use plimsoll_http::spare::{self, Spare};
@@ -6,10 +6,10 @@ use plimsoll_records::Words;
 use plimsoll_records::tracing::Context;
 use std::ops::{Deref, DerefMut};
 
-/// How many a shard keeps: 4 MiB, if each were as large as may be.
+/// How many a shard keeps: some 8 MiB, if each were as large as may be.
 const SPARE_SCRATCHES: usize = 1024;
 /// One of more than these has had a large head, and is freed.
-const KEPT_BYTES: usize = 4 * 1024;
+const KEPT_BYTES: usize = 8 * 1024;
 
 thread_local! {
     static SPARE: Spare<Box<Scratch>> = const { Spare::new(SPARE_SCRATCHES) };
@@ -88,7 +88,7 @@ mod tests {
         second
             .words
             .put(plimsoll_records::RecordWord::Path, &"/".repeat(KEPT_BYTES));
-        drop((second, beside));
+        drop((beside, second));
         assert_eq!(LentScratch::take().path, "");
     }
 }

@@ -34,7 +34,7 @@ mod tests {
         let (mut server, mut client) = pipe(16, Limits::default(), Limits::default());
         // It is for one exchange: nobody keeps it for another.
         assert!(!client.is_idle());
-        assert!(server.peer().is_err());
+        assert!(server.local().is_err());
         let sending = async {
             encode::request_line(client.output.buffer(), "GET", "/somewhere");
             encode::field(client.output.buffer(), "Host", "a.example");

@@ -20,14 +20,6 @@ impl TcpServer {
         Self::new(read, write, limits)
     }
 
-    /// The client's address.
-    ///
-    /// # Errors
-    /// When the connection is gone already.
-    pub fn peer(&self) -> io::Result<SocketAddr> {
-        self.output.stream().peer_addr()
-    }
-
     /// The address that the client has connected to.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::operations::meters::Counter;
 use crate::transport::listen::{Listener, ShardListener};
+use crate::turn::Batch;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -39,6 +40,7 @@ pub struct ListenerSet<K> {
     open: Vec<(Rc<K>, ShardListener)>,
     /// The place of the one that is asked first.
     first: usize,
+    batch: Batch,
     exhausted: Arc<Counter>,
 }
 
@@ -60,6 +62,7 @@ impl<K: Eq> ListenerSet<K> {
         Self {
             open: Vec::new(),
             first: 0,
+            batch: Batch::default(),
             exhausted,
         }
     }
@@ -79,12 +82,18 @@ impl<K: Eq> ListenerSet<K> {
         Ok(())
     }
 
-    /// The next client. Never ready without a listener. Cancelling it loses nobody.
+    /// The next client. Never ready without a listener. A few are accepted in a turn of the shard. Cancelling it loses nobody.
     ///
     /// # Errors
     /// The system's, when a listener is of no more use.
     pub async fn accept(&mut self) -> io::Result<Entered<K>> {
-        poll_fn(|context| self.poll_accept(context)).await
+        self.batch.turn().await;
+        poll_fn(|context| {
+            let accepted = self.poll_accept(context);
+            self.batch.count(accepted.is_ready());
+            accepted
+        })
+        .await
     }
 
     /// Asks each listener once, and next time first the one behind that whose client this is.
@@ -181,5 +190,28 @@ mod tests {
         }
         let _client = TcpStream::connect(addresses[1]).await.unwrap();
         assert_eq!(accepted(&mut set).await.1, 1);
+    }
+
+    #[tokio::test]
+    async fn clients_that_come_together_are_accepted_a_few_in_a_turn() {
+        let (mut set, addresses) = open(2);
+        let mut clients = Vec::new();
+        for round in 0..20 {
+            clients.push(TcpStream::connect(addresses[round % 2]).await.unwrap());
+        }
+        accepted(&mut set).await;
+        let mut at_once = 1;
+        loop {
+            let mut next = std::pin::pin!(set.accept());
+            let ready = poll_fn(|context| Poll::Ready(next.as_mut().poll(context).is_ready()));
+            if !ready.await {
+                break;
+            }
+            at_once += 1;
+        }
+        assert!(at_once <= 4, "{at_once}");
+        for _ in at_once..clients.len() {
+            accepted(&mut set).await;
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Listening: a port is bound once, exclusively, then shared by the shards.
 
+use crate::turn::Batch;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::future::poll_fn;
@@ -34,9 +35,10 @@ impl Listener {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
         // On Linux this only permits binding while old connections are in TIME_WAIT, never a second listener.
         socket.set_reuse_address(true)?;
+        set_options(&socket)?;
         socket.bind(&addr.into())?;
         socket.listen(BACKLOG)?;
-        Self::prepared(socket)
+        Ok(Self(socket.into()))
     }
 
     /// Takes over a socket that listens already, from another process for instance.
@@ -50,14 +52,8 @@ impl Listener {
             let message = "this is not a socket of TCP that listens";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        Self::prepared(socket)
-    }
-
-    /// Sets the options that a connection has: the system copies them to each that is accepted.
-    fn prepared(socket: Socket) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(true)?;
-        socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+        // Whoever waits in its queue already has what was set by whom it is from.
+        set_options(&socket)?;
         Ok(Self(socket.into()))
     }
 
@@ -92,6 +88,7 @@ impl Listener {
     pub fn into_shard(self) -> io::Result<ShardListener> {
         Ok(ShardListener {
             socket: tokio::net::TcpListener::from_std(self.0)?,
+            batch: Batch::default(),
             pause: None,
         })
     }
@@ -103,25 +100,40 @@ impl From<Listener> for OwnedFd {
     }
 }
 
+/// Sets a listener's own options, and those that the system copies to each connection as it is made.
+fn set_options(socket: &Socket) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES)
+}
+
 /// One shard's handle of a listening socket.
 #[derive(Debug)]
 pub struct ShardListener {
     socket: tokio::net::TcpListener,
+    batch: Batch,
     /// It waits for a descriptor.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl ShardListener {
     /// Accepts the next connection, with Nagle's algorithm off and little room for what cannot be sent yet. Connections that died in the queue
-    /// are skipped; when this process has no descriptor left it waits for one. Cancelling it loses nobody.
+    /// are skipped; when this process has no descriptor left it waits for one. A few are accepted in a turn of the shard. Cancelling it loses
+    /// nobody.
     ///
     /// # Errors
     /// The system's, when the listener itself is of no more use.
     pub async fn accept(&mut self) -> io::Result<(TcpStream, SocketAddr)> {
-        poll_fn(|context| self.poll_accept(context, || {})).await
+        self.batch.turn().await;
+        poll_fn(|context| {
+            let accepted = self.poll_accept(context, || {});
+            self.batch.count(accepted.is_ready());
+            accepted
+        })
+        .await
     }
 
-    /// Like [`Self::accept`]; `exhausted` is told whenever a client has to wait for want of a descriptor.
+    /// Like [`Self::accept`], as many as there are; `exhausted` is told whenever a client has to wait for want of a descriptor.
     ///
     /// # Errors
     /// As [`Self::accept`].
@@ -173,5 +185,30 @@ mod tests {
             let unsent = SockRef::from(&stream).tcp_notsent_lowat().unwrap();
             assert_eq!(unsent, UNSENT_BYTES);
         }
+    }
+
+    #[tokio::test]
+    async fn clients_that_come_together_are_accepted_a_few_in_a_turn() {
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let mut clients = Vec::new();
+        for _ in 0..10 {
+            let client = TcpStream::connect(listener.local_addr().unwrap());
+            clients.push(client.await.unwrap());
+        }
+        let mut listener = listener.into_shard().unwrap();
+        let mut at_once = Vec::new();
+        while at_once.iter().sum::<usize>() < clients.len() {
+            listener.accept().await.unwrap();
+            at_once.push(1);
+            while accepts_at_once(&mut listener).await {
+                *at_once.last_mut().unwrap() += 1;
+            }
+        }
+        assert!(at_once.iter().all(|count| *count <= 4), "{at_once:?}");
+    }
+
+    async fn accepts_at_once(listener: &mut ShardListener) -> bool {
+        let mut accepted = std::pin::pin!(listener.accept());
+        poll_fn(|context| Poll::Ready(accepted.as_mut().poll(context).is_ready())).await
     }
 }

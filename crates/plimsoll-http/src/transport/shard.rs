@@ -1,5 +1,6 @@
 //! Shards: one operating-system thread and one single-threaded Tokio runtime each, sharing nothing.
 
+use super::when_woken::WhenWoken;
 use std::future::Future;
 use std::io;
 use tokio::task::JoinError;
@@ -34,7 +35,7 @@ where
             let thread = std::thread::Builder::new()
                 .name(format!("{name}-{index}"))
                 .spawn_scoped(scope, move || {
-                    tokio::task::LocalSet::new().block_on(&runtime, body(index))
+                    tokio::task::LocalSet::new().block_on(&runtime, WhenWoken::new(body(index)))
                 })?;
             threads.push(thread);
         }

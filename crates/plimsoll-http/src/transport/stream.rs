@@ -12,7 +12,6 @@ pub use shared::SharedStream;
 use crate::transport::tls::TlsStream;
 use plimsoll_base::ignored::Ignored as _;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -51,14 +50,6 @@ impl Stream {
             Self::Clear(_) => false,
             Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
         }
-    }
-
-    /// The peer's address.
-    ///
-    /// # Errors
-    /// When the connection is gone already.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.tcp().peer_addr()
     }
 
     /// Ends the connection with RST instead of FIN.

@@ -46,10 +46,7 @@ pub(crate) async fn serve(
     shard: Rc<Shard>,
     _slot: ConnectionSlot,
 ) {
-    let channel = Channel {
-        client: Some(client),
-        scheme: Scheme::Http,
-    };
+    let channel = channel(client, Scheme::Http);
     converse(stream, channel, &shard).await;
 }
 
@@ -61,10 +58,7 @@ pub(crate) async fn serve_secured(
     shard: Rc<Shard>,
     _slot: ConnectionSlot,
 ) {
-    let channel = Channel {
-        client: Some(client),
-        scheme: Scheme::Https,
-    };
+    let channel = channel(client, Scheme::Https);
     match secure(&tls, stream, shard.shared.timeouts.head, &shard.drain).await {
         Handshake::Secured(stream) if stream.agreed_on_http2() => {
             Box::pin(http2::serve(stream, Vec::new(), channel, shard)).await;
@@ -73,6 +67,13 @@ pub(crate) async fn serve_secured(
         // The client, or whatever it is, has been sent an alert.
         Handshake::Failed(_) | Handshake::Drained => {}
         Handshake::Late => shard.counters.add(Counter::TimedOut, 1),
+    }
+}
+
+fn channel(client: IpAddr, scheme: Scheme) -> Channel {
+    Channel {
+        client: Some(client),
+        scheme,
     }
 }
 

@@ -117,14 +117,6 @@ impl WriteHalf {
             Self::Memory(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
-
-    pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Self::Clear(half) => half.peer_addr(),
-            Self::Tls(half) => half.stream().get_ref().0.peer_addr(),
-            Self::Memory(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
 }
 
 /// The stream of two halves; `None` if they are not those of one.
