@@ -8,4 +8,3 @@ pub mod fields;
 pub mod head;
 pub mod hop;
 pub mod limits;
-pub mod spare;

@@ -31,7 +31,7 @@ mod turn;
 pub mod url;
 
 pub use client::{call, connect, otlp, pool};
-pub use codec::{decode, encode, error, fields, head, hop, limits, spare};
+pub use codec::{decode, encode, error, fields, head, hop, limits};
 pub use operations::{authority, exposition, meters, pages};
 pub use transport::{descriptors, listen, shard, stream, tls};
 

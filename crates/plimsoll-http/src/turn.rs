@@ -1,13 +1,13 @@
-//! Turns of a shard: ends that fall due for many of its connections at once are taken up a few at a time, clients that come together are accepted
-//! a few at a time, and sockets are looked at in between.
+//! Turns of a shard: of what comes or falls due for many connections at once a few are taken up at a time, and sockets are looked at in between.
 //!
 //! A thousand clients that came together and are silent since have deadlines that pass together. Ended in one go, they would keep the requests
 //! of all others waiting for as long as that takes.
 
 use plimsoll_base::ignored::Ignored as _;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::{task, time};
@@ -40,17 +40,19 @@ pub fn comes() -> Turn {
 pub struct Batch(usize);
 
 impl Batch {
-    /// Waits for the runtime to ask the system for events, if a turn's worth was taken up.
-    pub async fn turn(&mut self) {
+    /// The next thing, when `poll` has one; first the runtime asks the system for events, if a turn's worth was taken up. Cancelling it loses
+    /// none, where `poll` does not.
+    pub async fn next<T>(&mut self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
         if self.0 >= AT_A_TIME {
             self.0 = 0;
             task::yield_now().await;
         }
-    }
-
-    /// One more was `taken` up, or there is none.
-    pub fn count(&mut self, taken: bool) {
-        self.0 = if taken { self.0 + 1 } else { 0 };
+        poll_fn(|context| {
+            let next = poll(context);
+            self.0 = if next.is_ready() { self.0 + 1 } else { 0 };
+            next
+        })
+        .await
     }
 }
 
@@ -58,6 +60,7 @@ impl Batch {
 mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
+    use std::pin::pin;
     use std::rc::Rc;
     use tokio::task::{AbortHandle, JoinSet, LocalSet};
 
@@ -129,5 +132,36 @@ mod tests {
         drop(all);
         comes().await;
         assert_eq!(start.elapsed(), LONGEST);
+    }
+
+    #[tokio::test]
+    async fn things_that_come_together_are_taken_up_a_few_in_a_turn() {
+        let (mut batch, left) = (Batch::default(), Cell::new(10));
+        let mut turns = vec![0];
+        while left.get() > 0 {
+            let mut next = pin!(batch.next(|_| Poll::Ready(left.replace(left.get() - 1))));
+            let ready = poll_fn(|context| Poll::Ready(next.as_mut().poll(context).is_ready()));
+            match ready.await {
+                true => *turns.last_mut().unwrap() += 1,
+                false => turns.push(0),
+            }
+        }
+        assert_eq!(turns, [4, 4, 2]);
+    }
+
+    #[tokio::test]
+    async fn whatever_has_to_be_waited_for_begins_a_turn() {
+        let mut batch = Batch(3);
+        let mut is_there = false;
+        let next = batch.next(|context| {
+            if is_there {
+                return Poll::Ready(());
+            }
+            is_there = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        });
+        next.await;
+        assert_eq!(batch.0, 1);
     }
 }

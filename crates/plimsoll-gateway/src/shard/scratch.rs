@@ -1,7 +1,7 @@
 //! Memory for what an exchange writes of its request: the shard's, lent for as long as the exchange lasts.
 
 use crate::routing::outgoing::Outgoing;
-use plimsoll_http::spare::{self, Spare};
+use plimsoll_base::spare::{self, Spare};
 use plimsoll_records::Words;
 use plimsoll_records::tracing::Context;
 use std::ops::{Deref, DerefMut};

@@ -1,6 +1,6 @@
 //! The buffer in which received bytes wait for the decoder.
 
-use crate::codec::spare::{self, Spare};
+use plimsoll_base::spare::{self, Spare};
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;

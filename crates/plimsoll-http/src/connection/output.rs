@@ -1,6 +1,6 @@
 //! The writing half: bytes are queued, then flushed together.
 
-use crate::codec::spare::{self, Spare};
+use plimsoll_base::spare::{self, Spare};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;

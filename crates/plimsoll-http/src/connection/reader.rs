@@ -6,7 +6,7 @@ use crate::codec::error::ReadError;
 use crate::codec::fields::Fields;
 use crate::codec::head::{RequestHead, ResponseHead};
 use crate::codec::limits::Limits;
-use crate::codec::spare;
+use plimsoll_base::spare;
 use std::io;
 use tokio::io::AsyncRead;
 
@@ -339,7 +339,7 @@ impl<R: AsyncRead + Unpin> ResponseReader<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::spare::take;
+    use plimsoll_base::spare::take;
     use std::pin::Pin;
     use std::task::{Context, Poll};
     use tokio::io::ReadBuf;

@@ -1,9 +1,8 @@
 //! The listeners of one shard, which are waited at all at once: a reload may open and close them.
 
 use crate::operations::meters::Counter;
-use crate::transport::listen::{Listener, ShardListener};
+use crate::transport::listen::{AcceptQueue, Listener};
 use crate::turn::Batch;
-use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -37,11 +36,16 @@ impl<K: Clone> ListenerSpec<K> {
 /// A shard's open listeners.
 #[derive(Debug)]
 pub struct ListenerSet<K> {
-    open: Vec<(Rc<K>, ShardListener)>,
-    /// The place of the one that is asked first.
-    first: usize,
+    open: Open<K>,
     batch: Batch,
     exhausted: Arc<Counter>,
+}
+
+#[derive(Debug)]
+struct Open<K> {
+    listeners: Vec<(Rc<K>, AcceptQueue)>,
+    /// The place of the one that is asked first.
+    first: usize,
 }
 
 /// A client that was accepted.
@@ -60,8 +64,10 @@ impl<K: Eq> ListenerSet<K> {
     #[must_use]
     pub fn new(exhausted: Arc<Counter>) -> Self {
         Self {
-            open: Vec::new(),
-            first: 0,
+            open: Open {
+                listeners: Vec::new(),
+                first: 0,
+            },
             batch: Batch::default(),
             exhausted,
         }
@@ -72,11 +78,11 @@ impl<K: Eq> ListenerSet<K> {
     /// # Errors
     /// When the system has no room to wait for one's clients. Descriptors they have already.
     pub fn reconcile(&mut self, listeners: Vec<ListenerSpec<K>>) -> io::Result<()> {
-        self.open
-            .retain(|(id, _)| listeners.iter().any(|listener| listener.id == **id));
+        let open = &mut self.open.listeners;
+        open.retain(|(id, _)| listeners.iter().any(|listener| listener.id == **id));
         for ListenerSpec { id, listener } in listeners {
             if let Some(listener) = listener {
-                self.open.push((Rc::new(id), listener.into_shard()?));
+                open.push((Rc::new(id), listener.into_queue()?));
             }
         }
         Ok(())
@@ -87,21 +93,24 @@ impl<K: Eq> ListenerSet<K> {
     /// # Errors
     /// The system's, when a listener is of no more use.
     pub async fn accept(&mut self) -> io::Result<Entered<K>> {
-        self.batch.turn().await;
-        poll_fn(|context| {
-            let accepted = self.poll_accept(context);
-            self.batch.count(accepted.is_ready());
-            accepted
-        })
-        .await
+        let (open, exhausted) = (&mut self.open, &self.exhausted);
+        self.batch
+            .next(|context| open.poll_accept(context, exhausted))
+            .await
     }
+}
 
+impl<K> Open<K> {
     /// Asks each listener once, and next time first the one behind that whose client this is.
-    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Entered<K>>> {
-        let count = self.open.len();
+    fn poll_accept(
+        &mut self,
+        context: &mut Context<'_>,
+        exhausted: &Counter,
+    ) -> Poll<io::Result<Entered<K>>> {
+        let count = self.listeners.len();
         for place in (self.first..count).chain(0..self.first.min(count)) {
-            let (id, listener) = &mut self.open[place];
-            let accepted = listener.poll_accept(context, || self.exhausted.add(1));
+            let (id, queue) = &mut self.listeners[place];
+            let accepted = queue.poll_accept(context, || exhausted.add(1));
             if let Poll::Ready(accepted) = accepted {
                 self.first = (place + 1) % count;
                 return Poll::Ready(accepted.map(|(stream, peer)| Entered {
@@ -118,6 +127,7 @@ impl<K: Eq> ListenerSet<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
     use std::net::Ipv4Addr;
     use std::time::Duration;
 
@@ -199,19 +209,23 @@ mod tests {
         for round in 0..20 {
             clients.push(TcpStream::connect(addresses[round % 2]).await.unwrap());
         }
-        accepted(&mut set).await;
-        let mut at_once = 1;
-        loop {
-            let mut next = std::pin::pin!(set.accept());
-            let ready = poll_fn(|context| Poll::Ready(next.as_mut().poll(context).is_ready()));
-            if !ready.await {
-                break;
+        let turns = Rc::new(Cell::new(0));
+        let counted = async {
+            loop {
+                turns.set(turns.get() + 1);
+                tokio::task::yield_now().await;
             }
-            at_once += 1;
+        };
+        let all = async {
+            for _ in &clients {
+                accepted(&mut set).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = counted => {}
+            () = all => {}
         }
-        assert!(at_once <= 4, "{at_once}");
-        for _ in at_once..clients.len() {
-            accepted(&mut set).await;
-        }
+        assert!(turns.get() >= 5, "{}", turns.get());
     }
 }

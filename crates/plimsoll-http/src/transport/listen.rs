@@ -3,7 +3,7 @@
 use crate::turn::Batch;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::future::poll_fn;
+use std::future::Future as _;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -87,8 +87,15 @@ impl Listener {
     /// The system's.
     pub fn into_shard(self) -> io::Result<ShardListener> {
         Ok(ShardListener {
-            socket: tokio::net::TcpListener::from_std(self.0)?,
+            queue: self.into_queue()?,
             batch: Batch::default(),
+        })
+    }
+
+    /// Like [`Self::into_shard`], for who waits at several of them.
+    pub(crate) fn into_queue(self) -> io::Result<AcceptQueue> {
+        Ok(AcceptQueue {
+            socket: tokio::net::TcpListener::from_std(self.0)?,
             pause: None,
         })
     }
@@ -110,10 +117,8 @@ fn set_options(socket: &Socket) -> io::Result<()> {
 /// One shard's handle of a listening socket.
 #[derive(Debug)]
 pub struct ShardListener {
-    socket: tokio::net::TcpListener,
+    queue: AcceptQueue,
     batch: Batch,
-    /// It waits for a descriptor.
-    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl ShardListener {
@@ -124,20 +129,24 @@ impl ShardListener {
     /// # Errors
     /// The system's, when the listener itself is of no more use.
     pub async fn accept(&mut self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.batch.turn().await;
-        poll_fn(|context| {
-            let accepted = self.poll_accept(context, || {});
-            self.batch.count(accepted.is_ready());
-            accepted
-        })
-        .await
+        let queue = &mut self.queue;
+        self.batch
+            .next(|context| queue.poll_accept(context, || {}))
+            .await
     }
+}
 
-    /// Like [`Self::accept`], as many as there are; `exhausted` is told whenever a client has to wait for want of a descriptor.
-    ///
-    /// # Errors
-    /// As [`Self::accept`].
-    pub fn poll_accept(
+/// The clients that wait at a listening socket.
+#[derive(Debug)]
+pub(crate) struct AcceptQueue {
+    socket: tokio::net::TcpListener,
+    /// It waits for a descriptor.
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl AcceptQueue {
+    /// As [`ShardListener::accept`], as many as there are; `exhausted` is told whenever a client has to wait for want of a descriptor.
+    pub(crate) fn poll_accept(
         &mut self,
         context: &mut Context<'_>,
         mut exhausted: impl FnMut(),
@@ -185,30 +194,5 @@ mod tests {
             let unsent = SockRef::from(&stream).tcp_notsent_lowat().unwrap();
             assert_eq!(unsent, UNSENT_BYTES);
         }
-    }
-
-    #[tokio::test]
-    async fn clients_that_come_together_are_accepted_a_few_in_a_turn() {
-        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        let mut clients = Vec::new();
-        for _ in 0..10 {
-            let client = TcpStream::connect(listener.local_addr().unwrap());
-            clients.push(client.await.unwrap());
-        }
-        let mut listener = listener.into_shard().unwrap();
-        let mut at_once = Vec::new();
-        while at_once.iter().sum::<usize>() < clients.len() {
-            listener.accept().await.unwrap();
-            at_once.push(1);
-            while accepts_at_once(&mut listener).await {
-                *at_once.last_mut().unwrap() += 1;
-            }
-        }
-        assert!(at_once.iter().all(|count| *count <= 4), "{at_once:?}");
-    }
-
-    async fn accepts_at_once(listener: &mut ShardListener) -> bool {
-        let mut accepted = std::pin::pin!(listener.accept());
-        poll_fn(|context| Poll::Ready(accepted.as_mut().poll(context).is_ready())).await
     }
 }

@@ -7,7 +7,7 @@ use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::Framing;
 use crate::codec::limits::Limits;
-use crate::codec::spare::Spare;
+use plimsoll_base::spare::Spare;
 use std::thread::LocalKey;
 
 /// Decoders that a thread has to spare at most, of each kind: a message under way keeps its own, and a thousand end in one moment when a slow

@@ -6,7 +6,7 @@ use crate::codec::error::ProtocolError;
 use crate::codec::fields::Fields;
 use crate::codec::head::{Framing, ResponseHead, Version};
 use crate::codec::limits::Limits;
-use crate::codec::spare::Spare;
+use plimsoll_base::spare::Spare;
 use std::ops::Range;
 use std::thread::LocalKey;
 
