@@ -90,14 +90,15 @@ faults:
 fn each_effect_is_proved_and_healed() {
     let foreign = Foreign::start();
     let faults = [
-        ("delay: 30ms", "at: 0s, for: 300ms"),
-        ("delay: 30ms, jitter: 10ms", "at: 1s, for: 300ms"),
+        ("delay: 200ms", "at: 0s, for: 300ms"),
+        ("delay: 200ms, jitter: 50ms", "at: 1s, for: 300ms"),
         ("bandwidth: 1kB", "at: 2s, for: 1200ms"),
         ("refuse: true", "at: 4s, for: 300ms"),
         ("reset: true", "at: 5s, for: 300ms"),
         ("silence: true", "at: 6s, for: 500ms"),
     ];
-    foreign.write(&faults, "8s");
+    // Each waits for the end of the one before, which a machine that stalls puts off.
+    foreign.write(&faults, "14s");
     let finished = foreign.run();
     // Whether the figures stand is the machine's doing.
     assert!(matches!(finished.code, Some(0 | 4 | 6)), "{finished:?}");
