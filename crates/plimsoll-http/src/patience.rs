@@ -36,6 +36,12 @@ impl Patience {
 
     /// How long the peer may be waited for now that so many bytes have moved since the start.
     pub fn allowance(&mut self, bytes: u64) -> Duration {
+        self.earn(bytes);
+        self.left()
+    }
+
+    /// So many bytes have moved since the start.
+    pub fn earn(&mut self, bytes: u64) {
         let fresh = bytes.saturating_sub(self.counted);
         self.counted = bytes;
         let earned = match self.pace.bytes_per_second {
@@ -44,6 +50,11 @@ impl Patience {
             rate => Duration::from_millis(fresh.saturating_mul(1000) / rate),
         };
         self.left = self.left.saturating_add(earned).min(self.pace.silence);
+    }
+
+    /// How long it may be waited for.
+    #[must_use]
+    pub fn left(&self) -> Duration {
         self.left
     }
 

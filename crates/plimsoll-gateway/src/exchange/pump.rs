@@ -56,6 +56,15 @@ pub(super) struct Flow<'a> {
 }
 
 impl Flow<'_> {
+    /// So many bytes have come from `party`, or gone to it, which earns a client time.
+    fn credit(&self, party: Party, bytes: u64) {
+        if party == Party::Client {
+            let mut patience = self.patience.get();
+            patience.earn(bytes);
+            self.patience.set(patience);
+        }
+    }
+
     /// Awaits `what` of `party`, and counts the time.
     async fn wait_for<T>(&self, party: Party, what: impl Future<Output = T>) -> T {
         let start = Instant::now();
@@ -65,18 +74,15 @@ impl Flow<'_> {
         };
         waits_for.set(Some(party));
         self.progress.settle(start);
-        let mut patience = self.patience.get();
         match party {
-            Party::Client => {
-                let allowance = patience.allowance(self.bytes.get());
-                self.progress.waits(start, allowance);
-            }
+            Party::Client => self.progress.waits(start, self.patience.get().left()),
             Party::Upstream => self.progress.moved(start),
         }
         let output = what.await;
         let now = Instant::now();
         let time = now.duration_since(start);
         if party == Party::Client {
+            let mut patience = self.patience.get();
             patience.waited(time);
             self.patience.set(patience);
         }
@@ -234,27 +240,32 @@ fn last_chunk(out: &mut Vec<u8>, trailers: &Fields, withheld: Withheld<'_>) {
 
 /// Awaits the source.
 async fn wait<T>(flow: &Flow<'_>, next: impl Future<Output = T>) -> T {
+    flow.credit(flow.source, flow.bytes.get());
     flow.wait_for(flow.source, next).await
 }
 
-/// Writes what is queued, and awaits the sink if it does not take it at once.
+/// Writes what is queued, and awaits the sink, anew for each part that it takes, if it does not take it at once.
 pub(super) async fn flush<W: AsyncWrite + Unpin>(
     sink: &mut Output<W>,
     flow: &Flow<'_>,
 ) -> Result<(), PumpError> {
-    let mut flushed = pin!(sink.flush());
-    let at_once = poll_fn(|cx| Poll::Ready(flushed.as_mut().poll(cx))).await;
-    let result = match at_once {
-        Poll::Ready(result) => result,
-        Poll::Pending => {
-            let taker = match flow.source {
-                Party::Client => Party::Upstream,
-                Party::Upstream => Party::Client,
-            };
-            flow.wait_for(taker, flushed).await
-        }
+    let taker = match flow.source {
+        Party::Client => Party::Upstream,
+        Party::Upstream => Party::Client,
     };
-    result.map_err(|_| PumpError::Sink)
+    loop {
+        let taken = flow.bytes.get().saturating_sub(sink.queued() as u64);
+        flow.credit(taker, taken);
+        let mut flushed = pin!(sink.flush_some());
+        let at_once = poll_fn(|cx| Poll::Ready(flushed.as_mut().poll(cx))).await;
+        let is_more = match at_once {
+            Poll::Ready(is_more) => is_more,
+            Poll::Pending => flow.wait_for(taker, flushed).await,
+        };
+        if !is_more.map_err(|_| PumpError::Sink)? {
+            return Ok(());
+        }
+    }
 }
 
 #[cfg(test)]
@@ -263,7 +274,7 @@ mod tests {
     use crate::config::Timeouts;
     use plimsoll_http::{Limits, ServerConnection};
     use std::time::Duration;
-    use tokio::io::duplex;
+    use tokio::io::{AsyncReadExt as _, duplex};
 
     const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
     const SECOND: Duration = Duration::from_secs(1);
@@ -324,6 +335,40 @@ mod tests {
                 assert_eq!(flow.bytes.get(), 300_000);
             }
         }
+    }
+
+    /// What is queued takes longer than a silence may be.
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_is_slow_and_steady_is_not_silent() {
+        const BYTES: usize = 200_000;
+        let timeouts = Timeouts {
+            idle: 60 * SECOND,
+            ..Timeouts::of(3_600 * SECOND)
+        };
+        let progress = Progress::new(Instant::now(), &timeouts);
+        let flow = Flow {
+            source: Party::Upstream,
+            ..flow(Coding::Identity, &progress)
+        };
+        let mut sent = format!("{HEAD}Content-Length: {BYTES}\r\n\r\n").into_bytes();
+        sent.resize(sent.len() + BYTES, b'x');
+        let (near, mut far) = duplex(1_000);
+        let ends = ServerConnection::new(&sent[..], near, limits());
+        let (mut source, mut sink) = (ends.requests, ends.output);
+        let pumping = async {
+            assert!(source.next_head().await.unwrap());
+            pump(&mut source, &mut sink, &flow).await.unwrap();
+        };
+        let reading = async {
+            let mut piece = vec![0; 1_500];
+            let mut got = 0;
+            while got < BYTES {
+                tokio::time::sleep(SECOND).await;
+                got += far.read(&mut piece).await.unwrap();
+                assert!(progress.deadline() > Instant::now(), "after {got} bytes");
+            }
+        };
+        tokio::join!(pumping, reading);
     }
 
     /// Both ends are always ready, and only the turns of others take time.
