@@ -6,7 +6,6 @@ mod dial;
 mod exchange;
 mod lane;
 mod shared;
-mod splice;
 mod step;
 
 pub use exchange::{Exchange, Goes};

@@ -10,7 +10,7 @@ mod tcp;
 
 pub use output::Output;
 pub use pipe::pipe;
-pub use reader::{MessageReader, RequestReader, ResponseReader};
+pub use reader::{MessageReader, RequestReader, ResponseReader, SpliceError};
 pub use tcp::{TcpClient, TcpServer};
 
 use crate::codec::limits::Limits;

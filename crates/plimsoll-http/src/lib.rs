@@ -10,7 +10,7 @@
 //! | connections that are made: dialled, pooled, used once; endpoints for operators; HTTP/2 as far as both ends share it | `client`, `operations`, [`http2`] |
 //! | the codec driven over the halves of a stream | [`connection`] |
 //! | bytes to messages and back, neither touching a socket | `codec` |
-//! | listeners, streams with or without TLS, shards, descriptors | `transport` |
+//! | listeners, streams with or without TLS and pipes between them, shards, descriptors | `transport` |
 //! | how long a peer is waited for, whose turn it is when many are late together, exact timers; shutdown; the time of day; where something is, and what covers a path; counters that outlive their server | [`clock`], [`deadline`], [`timer`], [`patience`], [`url`], [`prefix`], [`counters_file`], [`Drain`] |
 
 mod client;
@@ -33,7 +33,7 @@ pub mod url;
 pub use client::{call, connect, otlp, pool};
 pub use codec::{decode, encode, error, fields, head, hop, limits};
 pub use operations::{authority, exposition, meters, pages};
-pub use transport::{descriptors, listen, shard, stream, tls};
+pub use transport::{descriptors, listen, shard, splice, stream, tls};
 
 pub use client::call::{Answer, Call, call};
 pub use client::connect::{ConnectError, connect, connect_stream, lacking};
@@ -45,7 +45,7 @@ pub use codec::hop::ConnectionOptions;
 pub use codec::limits::Limits;
 pub use connection::{
     ClientConnection, MessageReader, Output, RequestReader, ResponseReader, ServerConnection,
-    TcpClient, TcpServer, pipe,
+    SpliceError, TcpClient, TcpServer, pipe,
 };
 pub use counters_file::{CountersFile, Row};
 pub use deadline::{Due, Elapsed, Watch};
@@ -54,5 +54,5 @@ pub use patience::{Pace, Patience};
 pub use transport::descriptors::connections_possible;
 pub use transport::listen::{Listener, ShardListener};
 pub use transport::shard::run_shards;
-pub use transport::stream::{SharedStream, Stream};
+pub use transport::stream::{Bare, SharedStream, Stream};
 pub use url::Url;

@@ -3,17 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use plimsoll_http::{
-    ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, TcpClient, TcpServer, connect,
-    encode, run_shards,
+    ConnectError, Limits, Listener, Pool, PoolLimits, ReadError, SpliceError, TcpClient, TcpServer,
+    connect, encode, run_shards,
 };
 use plimsoll_testbed::port::Refusing;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of a piece that is spliced.
+const MOST: usize = 128 * 1024;
+const CHUNKED: &str = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -105,6 +110,195 @@ async fn a_body_cut_short_is_not_a_clean_end() {
         server.requests.read_body(&mut Vec::new()).await,
         Err(ReadError::Closed)
     ));
+}
+
+/// Bytes of bodies that were not read on their way, and how many of those their receivers did not take at once.
+#[derive(Debug, Default)]
+struct Spliced {
+    bytes: Cell<usize>,
+    queued: Cell<usize>,
+}
+
+/// Relays the next request's body from `server` to `onward`.
+async fn relay_body(
+    server: &mut TcpServer,
+    onward: &mut TcpClient,
+    spliced: &Spliced,
+) -> Result<(), SpliceError> {
+    loop {
+        let count = poll_fn(|cx| server.requests.poll_splice(cx, &mut onward.output, MOST)).await?;
+        match count {
+            Some(count) => {
+                spliced.bytes.set(spliced.bytes.get() + count);
+                let queued = onward.output.queued();
+                spliced.queued.set(spliced.queued.get() + queued);
+            }
+            None => {
+                let data = server.requests.next_data().await;
+                let Some(data) = data.map_err(SpliceError::Source)? else {
+                    return Ok(());
+                };
+                let written = onward.output.write_behind([data, b""]).await;
+                written.map_err(SpliceError::Sink)?;
+            }
+        }
+        onward.output.flush().await.map_err(SpliceError::Sink)?;
+    }
+}
+
+/// Bytes that differ from those of every other place nearby.
+fn bytes(count: usize) -> Vec<u8> {
+    (0..count)
+        .map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[1] ^ n.to_le_bytes()[2])
+        .collect()
+}
+
+#[tokio::test]
+async fn a_body_in_bulk_is_spliced_to_its_last_byte_and_no_further() {
+    const BODY: usize = 10_400_000;
+    const LAST: usize = 40_000;
+    let ((client, mut server, _), (mut onward, mut last, _)) = tokio::join!(pair(), pair());
+    let mut client = client;
+    let body = bytes(BODY);
+    let head = format!("POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY}\r\n\r\n");
+    let arrived = RefCell::new(Vec::new());
+    let spliced = Spliced::default();
+    let sending = async {
+        let out = client.output.buffer();
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&body[..BODY - LAST]);
+        client.output.flush().await.unwrap();
+        // The last piece comes by itself, with the next request behind it.
+        while arrived.borrow().len() < BODY - LAST {
+            tokio::task::yield_now().await;
+        }
+        let out = client.output.buffer();
+        out.extend_from_slice(&body[BODY - LAST..]);
+        queue_request(&mut client, "/2", "behind");
+        client.output.flush().await.unwrap();
+    };
+    let relaying = async {
+        assert!(server.requests.next_head().await.unwrap());
+        onward.output.buffer().extend_from_slice(head.as_bytes());
+        onward.output.flush().await.unwrap();
+        relay_body(&mut server, &mut onward, &spliced)
+            .await
+            .unwrap();
+        assert!(!server.requests.body_pending());
+        assert!(server.requests.next_head().await.unwrap());
+        assert_eq!(server.requests.head().path(), "/2");
+    };
+    let arriving = async {
+        // All that the system holds is full first.
+        while spliced.queued.get() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(last.requests.next_head().await.unwrap());
+        while let Some(data) = last.requests.next_data().await.unwrap() {
+            arrived.borrow_mut().extend_from_slice(data);
+        }
+    };
+    let all = async { tokio::join!(sending, relaying, arriving) };
+    timeout(PATIENCE, all).await.unwrap();
+    assert!(*arrived.borrow() == body);
+    // The first bytes come with the head.
+    assert!(spliced.bytes.get() > BODY - 200_000, "{spliced:?}");
+}
+
+#[tokio::test]
+async fn a_body_whose_end_is_not_known_has_to_be_read() {
+    let ((mut client, mut server, _), (mut onward, mut last, _)) = tokio::join!(pair(), pair());
+    let body = bytes(100_000);
+    let out = client.output.buffer();
+    out.extend_from_slice(CHUNKED.as_bytes());
+    encode::chunk_size(out, body.len());
+    out.extend_from_slice(&body);
+    out.extend_from_slice(b"\r\n0\r\n\r\n");
+    let spliced = Spliced::default();
+    let relaying = async {
+        assert!(server.requests.next_head().await.unwrap());
+        let head = format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        onward.output.buffer().extend_from_slice(head.as_bytes());
+        relay_body(&mut server, &mut onward, &spliced)
+            .await
+            .unwrap();
+    };
+    let mut arrived = Vec::new();
+    let arriving = async {
+        assert!(last.requests.next_head().await.unwrap());
+        last.requests.read_body(&mut arrived).await.unwrap();
+    };
+    let (sent, (), ()) = tokio::join!(client.output.flush(), relaying, arriving);
+    sent.unwrap();
+    assert!(arrived == body);
+    assert_eq!(spliced.bytes.get(), 0);
+}
+
+#[tokio::test]
+async fn a_body_in_bulk_that_is_cut_short_is_no_clean_end() {
+    let ((mut client, mut server, _), (mut onward, mut last, _)) = tokio::join!(pair(), pair());
+    let out = client.output.buffer();
+    out.extend_from_slice(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+    out.extend_from_slice(&bytes(500_000));
+    let spliced = Spliced::default();
+    let relaying = async {
+        assert!(server.requests.next_head().await.unwrap());
+        relay_body(&mut server, &mut onward, &spliced).await
+    };
+    let (sent, relayed) = tokio::join!(client.output.shutdown(), relaying);
+    sent.unwrap();
+    let is_closed = matches!(relayed, Err(SpliceError::Source(ReadError::Closed)));
+    assert!(is_closed, "{relayed:?}");
+    assert!(spliced.bytes.get() > 100_000, "{spliced:?}");
+    drop(onward);
+    // As many bytes as came have gone on.
+    let mut arrived = 0;
+    while let Some(data) = last.requests.next_bytes().await.unwrap() {
+        arrived += data.len();
+    }
+    assert_eq!(arrived, 500_000);
+}
+
+#[tokio::test]
+async fn a_receiver_that_leaves_is_told_apart_from_a_sender_that_does() {
+    let ((mut client, mut server, _), (mut onward, last, _)) = tokio::join!(pair(), pair());
+    let out = client.output.buffer();
+    out.extend_from_slice(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n");
+    out.extend_from_slice(&bytes(9_000_000));
+    let mut last = Some(last);
+    let spliced = Cell::new(0);
+    let relaying = async {
+        assert!(server.requests.next_head().await.unwrap());
+        loop {
+            let spliced_now =
+                poll_fn(|cx| server.requests.poll_splice(cx, &mut onward.output, MOST));
+            match spliced_now.await? {
+                Some(count) => spliced.set(spliced.get() + count),
+                None => {
+                    _ = server
+                        .requests
+                        .next_data()
+                        .await
+                        .map_err(SpliceError::Source)?
+                }
+            }
+            if spliced.get() > 0
+                && let Some(last) = last.take()
+            {
+                last.reset();
+            }
+            onward.output.flush().await.map_err(SpliceError::Sink)?;
+        }
+    };
+    let relayed: Result<(), SpliceError> = tokio::select! {
+        relayed = relaying => relayed,
+        sent = async { client.output.flush().await.unwrap(); std::future::pending().await } => sent,
+    };
+    assert!(matches!(relayed, Err(SpliceError::Sink(_))), "{relayed:?}");
+    assert!(spliced.get() > 0);
 }
 
 #[tokio::test]

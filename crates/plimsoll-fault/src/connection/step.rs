@@ -2,11 +2,11 @@
 
 use super::exchange::{Exchange, Goes};
 use super::lane::Lane;
-use super::splice::{self, splice};
 use crate::account::{Account, Turns};
 use crate::direction::Direction;
 use crate::passage::{Content, Item};
 use bytes::Bytes;
+use plimsoll_http::splice::{self, splice};
 use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
@@ -107,7 +107,13 @@ impl Step<'_> {
         let (Peer::Here(sender), Peer::Here(receiver)) = (&self.sender, &self.receiver) else {
             return Moved::Nothing(None);
         };
-        match splice(context, sender, receiver) {
+        // Bytes that are not read need not be kept.
+        let moved = match receiver.poll_write_ready(context) {
+            Poll::Ready(Ok(())) => splice(context, sender, receiver, splice::MOST_BYTES),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        };
+        match moved {
             Poll::Pending => Moved::Nothing(None),
             Poll::Ready(Err(_)) => self.end(Content::Reset),
             Poll::Ready(Ok(None)) => {
@@ -123,7 +129,7 @@ impl Step<'_> {
                     Err(error) => return self.give_up(&error),
                 }
                 if !spliced.rest.is_empty() {
-                    self.keep(spliced.rest);
+                    self.keep(spliced.rest.into());
                 }
                 Moved::Something
             }

@@ -9,7 +9,7 @@ use crate::config::{Serves, Timeouts, Underscores};
 use crate::routing::outgoing::withheld::Withheld;
 use crate::routing::outgoing::{Origin, Outgoing, Target};
 use crate::routing::service::Route;
-use plimsoll_http::{ConnectionOptions, Framing, Limits, RequestReader, ServerConnection};
+use plimsoll_http::{Bare, ConnectionOptions, Framing, Limits, RequestReader, ServerConnection};
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::io::AsyncRead;
@@ -19,7 +19,7 @@ use tokio::time::Instant;
 pub(crate) const ENDPOINT: &str = "upstream.example:80";
 
 /// The next request of `requests` as it goes on, by the one route of a gateway without policies; or why it does not.
-pub(crate) async fn rehearse<R: AsyncRead + Unpin>(
+pub(crate) async fn rehearse<R: AsyncRead + Bare + Unpin>(
     requests: &mut RequestReader<R>,
 ) -> Result<Vec<u8>, String> {
     match requests.next_head().await {
@@ -47,7 +47,7 @@ pub(crate) async fn rehearse<R: AsyncRead + Unpin>(
 }
 
 /// Writes the head, and says how the body goes behind it.
-fn write_head<R: AsyncRead + Unpin>(
+fn write_head<R: AsyncRead + Bare + Unpin>(
     requests: &RequestReader<R>,
     out: &mut Vec<u8>,
 ) -> Result<Coding, String> {

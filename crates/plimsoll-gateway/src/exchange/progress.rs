@@ -102,6 +102,11 @@ impl Progress {
         }
     }
 
+    /// Whether what passes is recorded.
+    pub(super) fn is_detailed(&self) -> bool {
+        self.detail.get().is_some()
+    }
+
     /// When the exchange ends, whatever happens.
     pub(super) fn end(&self) -> Instant {
         self.total

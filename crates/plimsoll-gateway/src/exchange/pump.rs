@@ -1,19 +1,24 @@
 //! Moves a body from one connection to another, never holding more than one read and one write of it.
 //!
 //! Bytes that have arrived together leave together: pieces are collected until the source has no more at hand or enough is
-//! queued, and large ones are written from where they were read. While the sink takes nothing no more is read than may be queued, so a slow
-//! reader slows the producer.
+//! queued, and large ones are written from where they were read, or not even read where nobody looks at them. While the sink takes
+//! nothing no more is read than may be queued, so a slow reader slows the producer.
 
+mod speed;
+
+use self::speed::Speed;
 use super::party::Party;
 use super::progress::Progress;
 use crate::messages::fields::{Kind, kind};
 use crate::routing::outgoing::withheld::Withheld;
 use crate::shard::mirror::Mirror;
-use plimsoll_http::{Fields, Output, Patience, ReadError, RequestReader, ResponseReader, encode};
+use plimsoll_http::{
+    Bare, Fields, Output, Patience, ReadError, RequestReader, ResponseReader, SpliceError, encode,
+};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -56,6 +61,15 @@ pub(super) struct Flow<'a> {
 }
 
 impl Flow<'_> {
+    /// Whether somebody wants to see its bytes, or they do not go as they came.
+    fn is_looked_at(&self) -> bool {
+        self.coding != Coding::Identity || self.copy.is_some() || self.progress.is_detailed()
+    }
+
+    fn count(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get() + bytes as u64);
+    }
+
     /// So many bytes have come from `party`, or gone to it, which earns a client time.
     fn credit(&self, party: Party, bytes: u64) {
         if party == Party::Client {
@@ -96,12 +110,27 @@ impl Flow<'_> {
 /// A message whose head was read and whose body was not.
 pub(super) trait Body {
     async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError>;
+    fn poll_splice<W: Bare>(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut Output<W>,
+        most: usize,
+    ) -> Poll<Result<Option<usize>, SpliceError>>;
     fn trailers(&self) -> &Fields;
 }
 
-impl<R: AsyncRead + Unpin> Body for RequestReader<R> {
+impl<R: AsyncRead + Bare + Unpin> Body for RequestReader<R> {
     async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
         RequestReader::next_data(self).await
+    }
+
+    fn poll_splice<W: Bare>(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut Output<W>,
+        most: usize,
+    ) -> Poll<Result<Option<usize>, SpliceError>> {
+        RequestReader::poll_splice(self, context, sink, most)
     }
 
     fn trailers(&self) -> &Fields {
@@ -109,9 +138,18 @@ impl<R: AsyncRead + Unpin> Body for RequestReader<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> Body for ResponseReader<R> {
+impl<R: AsyncRead + Bare + Unpin> Body for ResponseReader<R> {
     async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
         ResponseReader::next_data(self).await
+    }
+
+    fn poll_splice<W: Bare>(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut Output<W>,
+        most: usize,
+    ) -> Poll<Result<Option<usize>, SpliceError>> {
+        ResponseReader::poll_splice(self, context, sink, most)
     }
 
     fn trailers(&self) -> &Fields {
@@ -120,39 +158,50 @@ impl<R: AsyncRead + Unpin> Body for ResponseReader<R> {
 }
 
 /// Moves the rest of `source`'s message to `sink`, behind what is queued there already, and flushes it.
-pub(super) async fn pump<W: AsyncWrite + Unpin>(
+pub(super) async fn pump<W: AsyncWrite + Bare + Unpin>(
     source: &mut impl Body,
     sink: &mut Output<W>,
     flow: &Flow<'_>,
 ) -> Result<(), PumpError> {
+    let mut speed = Speed::default();
     loop {
-        let data = {
-            let mut next = pin!(source.next_data());
-            let at_hand = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
-            match at_hand {
-                Poll::Ready(data) => data,
-                Poll::Pending => {
-                    flush(sink, flow).await?;
-                    wait(flow, next).await
-                }
-            }
-        };
-        let Some(data) = data.map_err(PumpError::Source)? else {
-            break;
-        };
-        let is_written = data.len() >= WORTH_A_WRITE;
-        if is_written {
-            let end = begin(sink, flow, data);
-            let written = sink.write_behind([data, end]).await;
-            written.map_err(|_| PumpError::Sink)?;
-        } else {
-            pass(sink, flow, data);
+        let mut spliced = None;
+        if let (Some(most), false) = (speed.most(), flow.is_looked_at()) {
+            spliced = splice_piece(source, sink, flow, most).await?;
         }
+        let (moved, is_spliced) = if let Some(count) = spliced {
+            (count, true)
+        } else {
+            let data = {
+                let mut next = pin!(source.next_data());
+                let at_hand = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
+                match at_hand {
+                    Poll::Ready(data) => data,
+                    Poll::Pending => {
+                        flush(sink, flow).await?;
+                        wait(flow, next).await
+                    }
+                }
+            };
+            let Some(data) = data.map_err(PumpError::Source)? else {
+                break;
+            };
+            let count = data.len();
+            if count >= WORTH_A_WRITE {
+                let end = begin(sink, flow, data);
+                let written = sink.write_behind([data, end]).await;
+                written.map_err(|_| PumpError::Sink)?;
+            } else {
+                pass(sink, flow, data);
+            }
+            (count, false)
+        };
+        speed.moved(moved, sink.queued(), is_spliced);
         let is_full = sink.queued() >= QUEUED_BYTES;
         if is_full {
             flush(sink, flow).await?;
         }
-        if is_full || is_written {
+        if is_full || moved >= WORTH_A_WRITE {
             // A body that flows fast takes turns with other exchanges, and is not silent for waiting for nobody but them.
             flow.progress.moved(Instant::now());
             tokio::task::yield_now().await;
@@ -162,6 +211,27 @@ pub(super) async fn pump<W: AsyncWrite + Unpin>(
         last_chunk(sink.buffer(), source.trailers(), flow.withheld);
     }
     flush(sink, flow).await
+}
+
+/// Moves a piece that is not read, and says how many bytes it has; none where that is not possible.
+async fn splice_piece<W: Bare>(
+    source: &mut impl Body,
+    sink: &mut Output<W>,
+    flow: &Flow<'_>,
+    most: usize,
+) -> Result<Option<usize>, PumpError> {
+    let at_hand = poll_fn(|cx| Poll::Ready(source.poll_splice(cx, sink, most))).await;
+    let spliced = match at_hand {
+        Poll::Ready(spliced) => spliced,
+        // Nothing is queued that would have to be written before.
+        Poll::Pending => wait(flow, poll_fn(|cx| source.poll_splice(cx, sink, most))).await,
+    };
+    let spliced = spliced.map_err(|error| match error {
+        SpliceError::Source(error) => PumpError::Source(error),
+        SpliceError::Sink(_) => PumpError::Sink,
+    })?;
+    flow.count(spliced.unwrap_or(0));
+    Ok(spliced)
 }
 
 /// Queues a piece of the body for `sink`.
@@ -181,7 +251,7 @@ fn begin<W: AsyncWrite + Unpin>(
     flow: &Flow<'_>,
     data: &[u8],
 ) -> &'static [u8] {
-    flow.bytes.set(flow.bytes.get() + data.len() as u64);
+    flow.count(data.len());
     flow.progress.passed(flow.source, data);
     if let Some(copy) = flow.copy {
         copy.add(data);
@@ -337,7 +407,7 @@ mod tests {
         }
     }
 
-    /// What is queued takes longer than a silence may be.
+    /// A queue that takes longer than a silence may be.
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_is_slow_and_steady_is_not_silent() {
         const BYTES: usize = 200_000;

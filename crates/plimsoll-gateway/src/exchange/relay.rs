@@ -16,7 +16,7 @@ use crate::routing::outgoing::withheld::Withheld;
 use plimsoll_base::counters::Counter;
 use plimsoll_http::clock;
 use plimsoll_http::{
-    ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
+    Bare, ConnectionOptions, Framing, Output, ReadError, ResponseHead, ResponseReader, Row, encode,
 };
 use std::cell::Cell;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -71,7 +71,7 @@ pub(super) struct Terms<'a> {
 const INTERIM_RESPONSES: usize = 16;
 
 /// Relays the next response.
-pub(super) async fn relay<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+pub(super) async fn relay<R: AsyncRead + Bare + Unpin, W: AsyncWrite + Bare + Unpin>(
     responses: &mut ResponseReader<R>,
     client: &mut Output<W>,
     terms: Terms<'_>,
@@ -156,7 +156,7 @@ fn begin(
 }
 
 /// Replacement of the response, if there is one; and the part of its body that was read for that.
-async fn judge<R: AsyncRead + Unpin>(
+async fn judge<R: AsyncRead + Bare + Unpin>(
     responses: &mut ResponseReader<R>,
     flow: &Flow<'_>,
     terms: Terms<'_>,
@@ -178,7 +178,7 @@ async fn judge<R: AsyncRead + Unpin>(
 }
 
 /// Sends another body than the upstream's. Of that no more is read than has arrived.
-async fn instead<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+async fn instead<R: AsyncRead + Bare + Unpin, W: AsyncWrite + Bare + Unpin>(
     responses: &mut ResponseReader<R>,
     client: &mut Output<W>,
     (said, body): (Said<'_>, &str),
@@ -223,7 +223,7 @@ fn switch(
 }
 
 /// Reads heads until the final one, or a 101; relays interim ones to clients that know them.
-async fn final_head<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+async fn final_head<R: AsyncRead + Bare + Unpin, W: AsyncWrite + Bare + Unpin>(
     responses: &mut ResponseReader<R>,
     client: &mut Output<W>,
     terms: Terms<'_>,

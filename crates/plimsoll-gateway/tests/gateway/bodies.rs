@@ -2,6 +2,9 @@
 
 use crate::secured::Realm;
 use crate::support::{Client, Gateway, PATIENCE, Upstream, to};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +39,58 @@ fn large_bodies_cross_at_the_same_time() {
     let response = client.response(false);
     sending.join().unwrap();
     assert!(response.body == body);
+}
+
+/// A body that is recorded has to be read; the bytes of one that is not are counted all the same. Connections go on behind either.
+#[test]
+fn a_body_that_nobody_looks_at_is_counted_and_one_that_is_recorded_is_read() {
+    let body: String = (0..700_000)
+        .map(|i| char::from(b'a' + u8::try_from(i / 7 % 25).unwrap()))
+        .collect();
+    let answer = body.clone();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&connections);
+    let upstream = Upstream::start(move |mut peer, _| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        while let Some(request) = peer.request() {
+            assert!(request.body == answer.as_bytes());
+            peer.send(&format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{answer}",
+                answer.len()
+            ));
+        }
+    });
+    for form in ["", ", form: tyk, detailed: { body: 1MiB }"] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("analytics.jsonl");
+        let more = format!("analytics: {{ file: {file:?}{form} }}\n");
+        let gateway = Gateway::before(upstream.address, &more);
+        let mut client = gateway.connect();
+        for _ in 0..2 {
+            let response = client.ask(&format!(
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            ));
+            assert!(response.body == body.as_bytes());
+        }
+        assert_eq!(connections.swap(0, Ordering::SeqCst), 1);
+        gateway.tell_to_stop();
+        gateway.join();
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        for line in text.lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            if form.is_empty() {
+                assert_eq!(record["bytes_in"], body.len());
+                assert_eq!(record["bytes_out"], body.len());
+                continue;
+            }
+            for name in ["raw_request", "raw_response"] {
+                let raw = BASE64_STANDARD.decode(record[name].as_str().unwrap());
+                assert!(raw.unwrap().ends_with(body.as_bytes()), "{name}");
+            }
+        }
+    }
 }
 
 /// Has `connect` make a client of a gateway before this upstream, which asks for a large body and does not read it for a while.

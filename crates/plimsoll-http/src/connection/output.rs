@@ -41,6 +41,14 @@ impl<W> Output<W> {
         &mut self.buffer
     }
 
+    /// Queues these bytes. Where nothing else is queued they are not copied.
+    pub(super) fn queue(&mut self, bytes: Vec<u8>) {
+        match self.buffer.capacity() {
+            0 => self.buffer = bytes,
+            _ => self.buffer.extend_from_slice(&bytes),
+        }
+    }
+
     /// How many bytes wait to be written.
     #[must_use]
     pub fn queued(&self) -> usize {

@@ -1,5 +1,9 @@
 //! The reading half: messages one after another, heads first, then their bodies piece by piece.
 
+mod splicing;
+
+pub use splicing::SpliceError;
+
 use crate::codec::buffer::ReadBuffer;
 use crate::codec::decode::{Event, Head, MessageDecoder};
 use crate::codec::error::ReadError;

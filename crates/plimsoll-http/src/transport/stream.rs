@@ -58,6 +58,19 @@ impl Stream {
     }
 }
 
+/// A reader or a writer whose bytes may be those of a socket.
+pub trait Bare {
+    /// The socket, where nothing changes its bytes on the way.
+    fn socket(&self) -> Option<&TcpStream> {
+        None
+    }
+}
+
+impl Bare for &[u8] {}
+impl Bare for &mut Vec<u8> {}
+impl Bare for tokio::io::DuplexStream {}
+impl Bare for tokio::io::Sink {}
+
 /// Makes the close of a connection a reset.
 pub fn reset_on_close(stream: &TcpStream) {
     socket2::SockRef::from(stream)

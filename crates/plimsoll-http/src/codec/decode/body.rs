@@ -78,6 +78,24 @@ impl BodyDecoder {
         matches!(self.state, State::Done)
     }
 
+    /// How many bytes of it are left where its length was stated: whatever they are, they are its own.
+    pub(super) fn left_by_length(&self) -> Option<u64> {
+        match self.state {
+            State::Length { left } => Some(left),
+            _ => None,
+        }
+    }
+
+    /// So many of those bytes went past unseen.
+    pub(super) fn skip(&mut self, bytes: u64) {
+        if let State::Length { left } = &mut self.state {
+            *left = left.saturating_sub(bytes);
+            if *left == 0 {
+                self.state = State::Done;
+            }
+        }
+    }
+
     pub(super) fn trailers(&self) -> &Fields {
         &self.trailers
     }

@@ -157,6 +157,20 @@ impl<H: Head> MessageDecoder<H> {
         matches!(self.state, State::Body) && !self.body.is_done()
     }
 
+    /// How many bytes are left of the current message's body, where its length was stated.
+    #[must_use]
+    pub(crate) fn left_by_length(&self) -> Option<u64> {
+        match self.state {
+            State::Head { .. } => None,
+            State::Body => self.body.left_by_length(),
+        }
+    }
+
+    /// So many bytes of [`Self::left_by_length`] went past without being decoded.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.body.skip(bytes);
+    }
+
     /// Whether a close of the connection at this point is a proper end of the current body.
     #[must_use]
     pub fn may_end_here(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Those of a clear stream share nothing but the socket. Those of a secured one share the state of TLS, behind a lock that is never contended:
 //! both halves belong to one task, and it is held for one poll only.
 
-use super::Stream;
+use super::{Bare, Stream};
 use crate::transport::tls::{CertificateDer, TlsStream};
 use std::io;
 use std::net::SocketAddr;
@@ -139,6 +139,24 @@ pub(crate) fn unite(read: ReadHalf, write: WriteHalf) -> Option<Stream> {
 pub(crate) fn reset(read: ReadHalf, write: WriteHalf) {
     if let Some(stream) = unite(read, write) {
         stream.reset();
+    }
+}
+
+impl Bare for ReadHalf {
+    fn socket(&self) -> Option<&TcpStream> {
+        match self {
+            Self::Clear(half) => Some(half.as_ref()),
+            Self::Tls(_) | Self::Memory(_) => None,
+        }
+    }
+}
+
+impl Bare for WriteHalf {
+    fn socket(&self) -> Option<&TcpStream> {
+        match self {
+            Self::Clear(half) => Some(half.as_ref()),
+            Self::Tls(_) | Self::Memory(_) => None,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Bulk without a copy: bytes go from socket to socket through a pipe (splice(2)), where no toxic looks at them.
+//! Bulk without a copy: bytes go from socket to socket through a pipe (splice(2)), where nobody looks at them.
 
-use bytes::Bytes;
+use plimsoll_base::ignored::Ignored as _;
+use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with};
 use std::cell::RefCell;
@@ -10,14 +11,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// The most that is moved at once. A connection has 16 such pieces before others have their turn: about a millisecond.
-const MOST_BYTES: usize = 256 * 1024;
-/// The least that is worth it: fewer bytes are copied for less.
+/// The most that is moved at once.
+pub const MOST_BYTES: usize = 256 * 1024;
+/// The least that is worth it. To read and write fewer bytes costs less than two calls for a pipe.
 pub const LEAST_BYTES: usize = 32 * 1024;
 
 thread_local! {
-    /// One pipe for all connections of a shard: it is empty whenever a piece has been moved. None where there can be none.
-    static PIPE: RefCell<Option<Pipe>> = RefCell::new(Pipe::new().ok());
+    /// One pipe for all connections of a shard: it is empty whenever a piece has been moved.
+    static PIPE: RefCell<Option<Pipe>> = const { RefCell::new(None) };
 }
 
 /// A piece that was moved.
@@ -28,10 +29,10 @@ pub struct Spliced {
     /// How many of them went on.
     pub sent: io::Result<usize>,
     /// Those that the receiver did not take.
-    pub rest: Bytes,
+    pub rest: Vec<u8>,
 }
 
-/// Moves a piece when there is one and the receiver takes some of it. None: this thread has no pipe.
+/// Moves a piece of at most `most` bytes when there is one. The receiver is not waited for. None: that is not possible here.
 ///
 /// # Errors
 /// The sender's; those of the receiver are in [`Spliced`].
@@ -39,28 +40,28 @@ pub fn splice(
     context: &mut Context<'_>,
     sender: &TcpStream,
     receiver: &TcpStream,
+    most: usize,
 ) -> Poll<io::Result<Option<Spliced>>> {
     PIPE.with_borrow_mut(|place| {
+        if place.is_none() {
+            // There may be no descriptors now, and some another time.
+            *place = Pipe::new().ok();
+        }
         let Some(pipe) = place else {
             return Poll::Ready(Ok(None));
         };
-        // What is not read needs not be kept.
-        ready!(receiver.poll_write_ready(context))?;
-        let received = match ready!(pipe.fill(context, sender)) {
-            Err(error) if is_unsupported(&error) => {
-                *place = None;
-                return Poll::Ready(Ok(None));
-            }
+        let received = match ready!(pipe.fill(context, sender, most.min(MOST_BYTES))) {
+            Err(error) if is_unsupported(&error) => return Poll::Ready(Ok(None)),
             received => received?,
         };
         let sent = pipe.pour(receiver, received);
         let left = received - *sent.as_ref().unwrap_or(&0);
-        let rest = match pipe.empty(left) {
-            Ok(rest) => rest,
+        let (sent, rest) = match pipe.empty(left) {
+            Ok(rest) => (sent, rest),
             Err(error) => {
                 // Whatever is left in it is nobody else's.
-                *place = Pipe::new().ok();
-                return Poll::Ready(Err(error));
+                *place = None;
+                (Err(error), Vec::new())
             }
         };
         Poll::Ready(Ok(Some(Spliced {
@@ -71,8 +72,13 @@ pub fn splice(
     })
 }
 
+/// Whether the system does not do it, for these sockets or at all.
 fn is_unsupported(error: &io::Error) -> bool {
-    let kinds = [io::ErrorKind::InvalidInput, io::ErrorKind::Unsupported];
+    let kinds = [
+        io::ErrorKind::InvalidInput,
+        io::ErrorKind::Unsupported,
+        io::ErrorKind::PermissionDenied,
+    ];
     kinds.contains(&error.kind())
 }
 
@@ -86,11 +92,16 @@ struct Pipe {
 impl Pipe {
     fn new() -> io::Result<Self> {
         let (reader, writer) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
-        fcntl_setpipe_size(&writer, MOST_BYTES)?;
+        fcntl_setpipe_size(&writer, MOST_BYTES).ignored("a smaller one moves smaller pieces");
         Ok(Self { reader, writer })
     }
 
-    fn fill(&self, context: &mut Context<'_>, sender: &TcpStream) -> Poll<io::Result<usize>> {
+    fn fill(
+        &self,
+        context: &mut Context<'_>,
+        sender: &TcpStream,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
         loop {
             ready!(sender.poll_read_ready(context))?;
             let filled = sender.try_io(Interest::READABLE, || {
@@ -100,12 +111,13 @@ impl Pipe {
                     None,
                     &self.writer,
                     None,
-                    MOST_BYTES,
+                    most,
                     flags,
                 )?)
             });
-            if !is_not_ready(&filled) {
-                return Poll::Ready(filled);
+            match filled {
+                Err(error) if is_not_ready(&error) => {}
+                filled => return Poll::Ready(filled),
             }
         }
     }
@@ -127,7 +139,8 @@ impl Pipe {
                 )?)
             });
             match poured {
-                poured if is_not_ready(&poured) => break,
+                Ok(0) => break,
+                Err(error) if is_not_ready(&error) || is_unsupported(&error) => break,
                 poured => sent += poured?,
             }
         }
@@ -135,25 +148,22 @@ impl Pipe {
     }
 
     /// Takes the bytes that it still holds, at most so many.
-    fn empty(&self, most: usize) -> io::Result<Bytes> {
-        let mut bytes = vec![0; most];
-        let mut taken = 0;
-        while taken < most {
-            match rustix::io::read(&self.reader, &mut bytes[taken..]) {
-                Ok(count) => taken += count,
+    fn empty(&self, most: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(most);
+        while bytes.len() < most {
+            match rustix::io::read(&self.reader, spare_capacity(&mut bytes)) {
+                Ok(_) => {}
                 // Its receiver failed when it had taken some.
                 Err(Errno::AGAIN) => break,
                 Err(error) => return Err(error.into()),
             }
         }
-        bytes.truncate(taken);
-        Ok(bytes.into())
+        Ok(bytes)
     }
 }
 
-fn is_not_ready(moved: &io::Result<usize>) -> bool {
-    let error = moved.as_ref().err();
-    error.is_some_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+fn is_not_ready(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
 }
 
 #[cfg(test)]
@@ -183,7 +193,7 @@ mod tests {
         sending.spawn(async move { source.write_all(&all).await.unwrap() });
         let rest = std::future::poll_fn(|context| {
             loop {
-                let spliced = ready!(splice(context, &sender, &receiver));
+                let spliced = ready!(splice(context, &sender, &receiver, MOST_BYTES));
                 let spliced = spliced.unwrap().unwrap();
                 if !spliced.rest.is_empty() {
                     assert_eq!(spliced.sent.unwrap() + spliced.rest.len(), spliced.received);
