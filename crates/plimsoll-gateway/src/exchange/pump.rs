@@ -165,10 +165,10 @@ pub(super) async fn pump<W: AsyncWrite + Bare + Unpin>(
 ) -> Result<(), PumpError> {
     let mut speed = Speed::default();
     loop {
-        let mut spliced = None;
-        if let (Some(most), false) = (speed.most(), flow.is_looked_at()) {
-            spliced = splice_piece(source, sink, flow, most).await?;
-        }
+        let spliced = match speed.most() {
+            Some(most) if !flow.is_looked_at() => splice_piece(source, sink, flow, most).await?,
+            _ => None,
+        };
         let (moved, is_spliced) = if let Some(count) = spliced {
             (count, true)
         } else {
@@ -324,13 +324,15 @@ pub(super) async fn flush<W: AsyncWrite + Unpin>(
         Party::Upstream => Party::Client,
     };
     loop {
-        let taken = flow.bytes.get().saturating_sub(sink.queued() as u64);
-        flow.credit(taker, taken);
+        let queued = sink.queued() as u64;
         let mut flushed = pin!(sink.flush_some());
         let at_once = poll_fn(|cx| Poll::Ready(flushed.as_mut().poll(cx))).await;
         let is_more = match at_once {
             Poll::Ready(is_more) => is_more,
-            Poll::Pending => flow.wait_for(taker, flushed).await,
+            Poll::Pending => {
+                flow.credit(taker, flow.bytes.get().saturating_sub(queued));
+                flow.wait_for(taker, flushed).await
+            }
         };
         if !is_more.map_err(|_| PumpError::Sink)? {
             return Ok(());
