@@ -43,7 +43,7 @@ impl Patience {
     /// So many bytes have moved since the start.
     pub fn earn(&mut self, bytes: u64) {
         let fresh = bytes.saturating_sub(self.counted);
-        self.counted = bytes;
+        self.counted = self.counted.max(bytes);
         let earned = match self.pace.bytes_per_second {
             0 if fresh > 0 => self.pace.silence,
             0 => Duration::ZERO,

@@ -4,18 +4,18 @@
 //! queued, and large ones are written from where they were read, or not even read where nobody looks at them. While the sink takes
 //! nothing no more is read than may be queued, so a slow reader slows the producer.
 
+mod flow;
 mod speed;
+
+pub(super) use self::flow::{Coding, Flow};
 
 use self::speed::Speed;
 use super::party::Party;
-use super::progress::Progress;
 use crate::messages::fields::{Kind, kind};
 use crate::routing::outgoing::withheld::Withheld;
-use crate::shard::mirror::Mirror;
 use plimsoll_http::{
-    Bare, Fields, Output, Patience, ReadError, RequestReader, ResponseReader, SpliceError, encode,
+    Bare, Fields, Output, ReadError, RequestReader, ResponseReader, SpliceError, encode,
 };
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
@@ -34,77 +34,6 @@ pub(super) enum PumpError {
     Source(ReadError),
     /// The sink takes no more.
     Sink,
-}
-
-/// How a body is framed on its way out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coding {
-    /// As it is: by a length that was stated, or until the connection ends.
-    Identity,
-    Chunked,
-}
-
-/// Where a body comes from and what its movement is counted as.
-pub(super) struct Flow<'a> {
-    pub(super) coding: Coding,
-    /// Whose body it is, and so who is waited for when nothing comes.
-    pub(super) source: Party,
-    /// Where its bytes are counted.
-    pub(super) bytes: &'a Cell<u64>,
-    /// Mirror that gets a copy of it.
-    pub(super) copy: Option<&'a Mirror>,
-    /// Which of its trailers are left out.
-    pub(super) withheld: Withheld<'a>,
-    /// How long the client is waited for, whichever end of the flow it is.
-    pub(super) patience: Cell<Patience>,
-    pub(super) progress: &'a Progress,
-}
-
-impl Flow<'_> {
-    /// Whether somebody wants to see its bytes, or they do not go as they came.
-    fn is_looked_at(&self) -> bool {
-        self.coding != Coding::Identity || self.copy.is_some() || self.progress.is_detailed()
-    }
-
-    fn count(&self, bytes: usize) {
-        self.bytes.set(self.bytes.get() + bytes as u64);
-    }
-
-    /// So many bytes have come from `party`, or gone to it, which earns a client time.
-    fn credit(&self, party: Party, bytes: u64) {
-        if party == Party::Client {
-            let mut patience = self.patience.get();
-            patience.earn(bytes);
-            self.patience.set(patience);
-        }
-    }
-
-    /// Awaits `what` of `party`, and counts the time.
-    async fn wait_for<T>(&self, party: Party, what: impl Future<Output = T>) -> T {
-        let start = Instant::now();
-        let waits_for = match self.source {
-            Party::Client => &self.progress.upload_waits_for,
-            Party::Upstream => &self.progress.answer_waits_for,
-        };
-        waits_for.set(Some(party));
-        self.progress.settle(start);
-        match party {
-            Party::Client => self.progress.waits(start, self.patience.get().left()),
-            Party::Upstream => self.progress.moved(start),
-        }
-        let output = what.await;
-        let now = Instant::now();
-        let time = now.duration_since(start);
-        if party == Party::Client {
-            let mut patience = self.patience.get();
-            patience.waited(time);
-            self.patience.set(patience);
-        }
-        self.progress.moved(now);
-        waits_for.set(None);
-        self.progress.settle(now);
-        output
-    }
 }
 
 /// A message whose head was read and whose body was not.
@@ -344,9 +273,12 @@ pub(super) async fn flush<W: AsyncWrite + Unpin>(
 mod tests {
     use super::*;
     use crate::config::Timeouts;
-    use plimsoll_http::{Limits, ServerConnection};
+    use crate::exchange::progress::Progress;
+    use plimsoll_http::{Limits, ServerConnection, TcpClient, TcpServer};
+    use std::cell::Cell;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, duplex};
+    use tokio::net::{TcpListener, TcpStream};
 
     const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
     const SECOND: Duration = Duration::from_secs(1);
@@ -406,6 +338,73 @@ mod tests {
                 assert!(arrived == body, "{coding:?}, {room}");
                 assert_eq!(flow.bytes.get(), 300_000);
             }
+        }
+    }
+
+    /// Counts how many pieces were spliced.
+    struct Counting<B>(B, usize);
+
+    impl<B: Body> Body for Counting<B> {
+        async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
+            self.0.next_data().await
+        }
+
+        fn poll_splice<W: Bare>(
+            &mut self,
+            context: &mut Context<'_>,
+            sink: &mut Output<W>,
+            most: usize,
+        ) -> Poll<Result<Option<usize>, SpliceError>> {
+            let spliced = self.0.poll_splice(context, sink, most);
+            self.1 += usize::from(matches!(spliced, Poll::Ready(Ok(Some(_)))));
+            spliced
+        }
+
+        fn trailers(&self) -> &Fields {
+            self.0.trailers()
+        }
+    }
+
+    async fn sockets() -> (TcpServer, TcpClient) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (near, far) = tokio::join!(TcpStream::connect(address), listener.accept());
+        (
+            TcpServer::from_stream(far.unwrap().0, limits()),
+            TcpClient::from_stream(near.unwrap(), limits()),
+        )
+    }
+
+    #[tokio::test]
+    async fn a_large_body_is_spliced_unless_its_bytes_change() {
+        let body: Vec<u8> = (0..=250).cycle().take(3_000_000).collect();
+        for (coding, framing, is_spliced) in [
+            (Coding::Identity, "Content-Length: 3000000", true),
+            (Coding::Chunked, "Transfer-Encoding: chunked", false),
+        ] {
+            let ((server, mut client), (mut last, mut onward)) = tokio::join!(sockets(), sockets());
+            let progress = Progress::new(Instant::now(), &Timeouts::of(60 * SECOND));
+            let flow = flow(coding, &progress);
+            let mut source = Counting(server.requests, 0);
+            let head = format!("{HEAD}Content-Length: 3000000\r\n\r\n");
+            client.output.buffer().extend_from_slice(head.as_bytes());
+            client.output.buffer().extend_from_slice(&body);
+            let pumping = async {
+                assert!(source.0.next_head().await.unwrap());
+                let head = format!("{HEAD}{framing}\r\n\r\n");
+                onward.output.buffer().extend_from_slice(head.as_bytes());
+                pump(&mut source, &mut onward.output, &flow).await.unwrap();
+            };
+            let mut arrived = Vec::new();
+            let arriving = async {
+                assert!(last.requests.next_head().await.unwrap());
+                last.requests.read_body(&mut arrived).await.unwrap();
+            };
+            let (sent, (), ()) = tokio::join!(client.output.flush(), pumping, arriving);
+            sent.unwrap();
+            assert!(arrived == body, "{coding:?}");
+            assert_eq!(source.1 > 5, is_spliced, "{} pieces", source.1);
+            assert_eq!(flow.bytes.get(), 3_000_000);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_http::splice;
 
-/// Bytes that a sink takes at once only if it is fast: more than the system holds for a slow one.
+/// Bytes that a sink takes at once only if it is fast: more than the system holds for a slow client.
 const SURELY_FAST: u32 = 256 * 1024;
 
 /// Whether a body comes in large pieces that go as they come.
@@ -10,21 +10,21 @@ const SURELY_FAST: u32 = 256 * 1024;
 pub(super) struct Speed {
     /// Whether the last piece was large.
     is_bulk: bool,
-    /// Whether the sink has not taken a piece that was spliced.
-    was_slow: bool,
-    /// Bytes that the sink has taken at once since it last did not; counted as far as anybody asks.
+    /// Bytes in a row that were not queued; counted as far as anybody asks.
     at_once: u32,
+    /// How many of those it takes to splice.
+    proof: u32,
 }
 
 impl Speed {
-    /// How much may be spliced: no more than the sink has taken at once, for what it does not take is queued. None where reading costs less.
+    /// How much may be spliced: no more than has gone at once, for what the sink does not take is queued. None where reading costs less.
     pub(super) fn most(&self) -> Option<usize> {
-        let is_fast = self.at_once >= SURELY_FAST || !self.was_slow && self.at_once > 0;
+        let is_fast = self.at_once >= self.proof.max(1);
         (self.is_bulk && is_fast).then_some(self.at_once as usize)
     }
 
-    /// Takes note of a piece, and of how much of it and before it was queued. One that was not read and is queued now was read after all,
-    /// and cost more than it would have.
+    /// Takes note of a piece, and of how much of it and before it is queued. One that was spliced and is queued now was copied after all, and
+    /// has cost more than if it had been read: each of those asks for twice the proof.
     pub(super) fn moved(&mut self, bytes: usize, queued: usize, is_spliced: bool) {
         self.is_bulk = bytes >= splice::LEAST_BYTES;
         if queued == 0 {
@@ -33,7 +33,9 @@ impl Speed {
             return;
         }
         self.at_once = 0;
-        self.was_slow |= is_spliced;
+        if is_spliced {
+            self.proof = SURELY_FAST.max(self.proof.saturating_mul(2));
+        }
     }
 }
 
@@ -58,7 +60,8 @@ mod tests {
         assert_eq!(after(20_000, 0, true), None);
         assert_eq!(after(READ, 0, false), Some(224_608));
         assert_eq!(after(READ, 1, false), None);
-        assert_eq!(after(READ, 0, false), Some(READ));
+        assert_eq!(after(4_000, 0, false), None);
+        assert_eq!(after(READ, 0, false), Some(69_536));
     }
 
     #[test]
@@ -76,5 +79,8 @@ mod tests {
         }
         let proof = [(); 4].map(|()| after(READ, 0, false));
         assert_eq!(proof, [None, None, None, Some(SPLICED)]);
+        assert_eq!(after(SPLICED, 1, true), None);
+        let proof = [(); 8].map(|()| after(READ, 0, false));
+        assert_eq!(proof[6..], [None, Some(2 * SPLICED)]);
     }
 }

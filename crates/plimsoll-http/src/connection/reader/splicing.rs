@@ -22,7 +22,7 @@ impl<R: Bare, H: Head> MessageReader<R, H> {
     /// Moves a piece of the current message's body, of at most `most` bytes, on to `sink` as it comes, and says how many it had. What the sink
     /// does not take at once is queued there: only the source is waited for.
     ///
-    /// None where the body has to be read with [`Self::next_data`]: its length was not stated, or little of it is left; something has been
+    /// None where the body has to be read with [`Self::next_data`]: its length was not stated, or little of it is left or asked for; something has been
     /// read ahead of it or is queued in front of it; one of the two connections is secured or in memory; the system has no pipe to spare.
     ///
     /// # Errors
@@ -38,14 +38,14 @@ impl<R: Bare, H: Head> MessageReader<R, H> {
             return Poll::Ready(Ok(None));
         };
         let left = decoder.left_by_length().unwrap_or(0);
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        if left < LEAST_BYTES || !self.buffer.is_empty() || sink.queued() > 0 {
+        let most = most.min(usize::try_from(left).unwrap_or(usize::MAX));
+        if most < LEAST_BYTES || !self.buffer.is_empty() || sink.queued() > 0 {
             return Poll::Ready(Ok(None));
         }
         let (Some(from), Some(to)) = (self.stream.socket(), sink.stream().socket()) else {
             return Poll::Ready(Ok(None));
         };
-        let spliced = ready!(splice(context, from, to, left.min(most)));
+        let spliced = ready!(splice(context, from, to, most));
         Poll::Ready(match spliced {
             Err(error) => Err(SpliceError::Source(error.into())),
             Ok(None) => Ok(None),
