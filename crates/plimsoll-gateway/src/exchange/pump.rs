@@ -13,12 +13,11 @@ use self::speed::Speed;
 use super::party::Party;
 use crate::messages::fields::{Kind, kind};
 use crate::routing::outgoing::withheld::Withheld;
-use plimsoll_http::{
-    Bare, Fields, Output, ReadError, RequestReader, ResponseReader, SpliceError, encode,
-};
+use plimsoll_http::decode::Head;
+use plimsoll_http::{Bare, Fields, MessageReader, Output, ReadError, SpliceError, encode};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -36,59 +35,9 @@ pub(super) enum PumpError {
     Sink,
 }
 
-/// A message whose head was read and whose body was not.
-pub(super) trait Body {
-    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError>;
-    fn poll_splice<W: Bare>(
-        &mut self,
-        context: &mut Context<'_>,
-        sink: &mut Output<W>,
-        most: usize,
-    ) -> Poll<Result<Option<usize>, SpliceError>>;
-    fn trailers(&self) -> &Fields;
-}
-
-impl<R: AsyncRead + Bare + Unpin> Body for RequestReader<R> {
-    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
-        RequestReader::next_data(self).await
-    }
-
-    fn poll_splice<W: Bare>(
-        &mut self,
-        context: &mut Context<'_>,
-        sink: &mut Output<W>,
-        most: usize,
-    ) -> Poll<Result<Option<usize>, SpliceError>> {
-        RequestReader::poll_splice(self, context, sink, most)
-    }
-
-    fn trailers(&self) -> &Fields {
-        RequestReader::trailers(self)
-    }
-}
-
-impl<R: AsyncRead + Bare + Unpin> Body for ResponseReader<R> {
-    async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
-        ResponseReader::next_data(self).await
-    }
-
-    fn poll_splice<W: Bare>(
-        &mut self,
-        context: &mut Context<'_>,
-        sink: &mut Output<W>,
-        most: usize,
-    ) -> Poll<Result<Option<usize>, SpliceError>> {
-        ResponseReader::poll_splice(self, context, sink, most)
-    }
-
-    fn trailers(&self) -> &Fields {
-        ResponseReader::trailers(self)
-    }
-}
-
 /// Moves the rest of `source`'s message to `sink`, behind what is queued there already, and flushes it.
-pub(super) async fn pump<W: AsyncWrite + Bare + Unpin>(
-    source: &mut impl Body,
+pub(super) async fn pump<R: AsyncRead + Bare + Unpin, W: AsyncWrite + Bare + Unpin>(
+    source: &mut MessageReader<R, impl Head>,
     sink: &mut Output<W>,
     flow: &Flow<'_>,
 ) -> Result<(), PumpError> {
@@ -143,8 +92,8 @@ pub(super) async fn pump<W: AsyncWrite + Bare + Unpin>(
 }
 
 /// Moves a piece that is not read, and says how many bytes it has; none where that is not possible.
-async fn splice_piece<W: Bare>(
-    source: &mut impl Body,
+async fn splice_piece<R: Bare, W: Bare>(
+    source: &mut MessageReader<R, impl Head>,
     sink: &mut Output<W>,
     flow: &Flow<'_>,
     most: usize,
@@ -196,7 +145,7 @@ fn begin<W: AsyncWrite + Unpin>(
 
 /// Takes at least `enough` bytes of `source`'s body, or all of it. They have not passed yet.
 pub(super) async fn peek(
-    source: &mut impl Body,
+    source: &mut MessageReader<impl AsyncRead + Unpin, impl Head>,
     flow: &Flow<'_>,
     enough: usize,
 ) -> Result<Vec<u8>, PumpError> {
@@ -212,7 +161,9 @@ pub(super) async fn peek(
 }
 
 /// Whether the rest of `source`'s body has arrived already and is of no more than what may be queued; it is dropped.
-pub(super) async fn is_at_hand(source: &mut impl Body) -> bool {
+pub(super) async fn is_at_hand(
+    source: &mut MessageReader<impl AsyncRead + Unpin, impl Head>,
+) -> bool {
     let mut dropped = 0;
     while dropped < QUEUED_BYTES {
         let mut next = pin!(source.next_data());
@@ -274,10 +225,14 @@ mod tests {
     use super::*;
     use crate::config::Timeouts;
     use crate::exchange::progress::Progress;
-    use plimsoll_http::{Limits, ServerConnection, TcpClient, TcpServer};
+    use plimsoll_http::{Limits, ServerConnection, Stream, TcpClient, TcpServer};
     use std::cell::Cell;
+    use std::io;
+    use std::pin::Pin;
+    use std::rc::Rc;
+    use std::task::Context;
     use std::time::Duration;
-    use tokio::io::{AsyncReadExt as _, duplex};
+    use tokio::io::{AsyncReadExt as _, ReadBuf, duplex};
     use tokio::net::{TcpListener, TcpStream};
 
     const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
@@ -341,38 +296,31 @@ mod tests {
         }
     }
 
-    /// Counts how many pieces were spliced.
-    struct Counting<B>(B, usize);
+    /// Counts how often the socket itself is asked for.
+    struct Counting<R>(R, Rc<Cell<usize>>);
 
-    impl<B: Body> Body for Counting<B> {
-        async fn next_data(&mut self) -> Result<Option<&[u8]>, ReadError> {
-            self.0.next_data().await
-        }
-
-        fn poll_splice<W: Bare>(
-            &mut self,
-            context: &mut Context<'_>,
-            sink: &mut Output<W>,
-            most: usize,
-        ) -> Poll<Result<Option<usize>, SpliceError>> {
-            let spliced = self.0.poll_splice(context, sink, most);
-            self.1 += usize::from(matches!(spliced, Poll::Ready(Ok(Some(_)))));
-            spliced
-        }
-
-        fn trailers(&self) -> &Fields {
-            self.0.trailers()
+    impl<R: Bare> Bare for Counting<R> {
+        fn socket(&self) -> Option<&TcpStream> {
+            self.1.set(self.1.get() + 1);
+            self.0.socket()
         }
     }
 
-    async fn sockets() -> (TcpServer, TcpClient) {
+    impl<R: AsyncRead + Unpin> AsyncRead for Counting<R> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_read(context, buffer)
+        }
+    }
+
+    async fn sockets() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (near, far) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (
-            TcpServer::from_stream(far.unwrap().0, limits()),
-            TcpClient::from_stream(near.unwrap(), limits()),
-        )
+        (near.unwrap(), far.unwrap().0)
     }
 
     #[tokio::test]
@@ -382,15 +330,21 @@ mod tests {
             (Coding::Identity, "Content-Length: 3000000", true),
             (Coding::Chunked, "Transfer-Encoding: chunked", false),
         ] {
-            let ((server, mut client), (mut last, mut onward)) = tokio::join!(sockets(), sockets());
+            let ((near, middle), (onward, far)) = tokio::join!(sockets(), sockets());
+            let mut client = TcpClient::from_stream(near, limits());
+            let mut onward = TcpClient::from_stream(onward, limits());
+            let mut last = TcpServer::from_stream(far, limits());
+            let (read, write) = Stream::from(middle).into_split();
+            let asked = Rc::new(Cell::new(0));
+            let counting = Counting(read, Rc::clone(&asked));
+            let mut source = ServerConnection::new(counting, write, limits()).requests;
             let progress = Progress::new(Instant::now(), &Timeouts::of(60 * SECOND));
             let flow = flow(coding, &progress);
-            let mut source = Counting(server.requests, 0);
             let head = format!("{HEAD}Content-Length: 3000000\r\n\r\n");
             client.output.buffer().extend_from_slice(head.as_bytes());
             client.output.buffer().extend_from_slice(&body);
             let pumping = async {
-                assert!(source.0.next_head().await.unwrap());
+                assert!(source.next_head().await.unwrap());
                 let head = format!("{HEAD}{framing}\r\n\r\n");
                 onward.output.buffer().extend_from_slice(head.as_bytes());
                 pump(&mut source, &mut onward.output, &flow).await.unwrap();
@@ -403,7 +357,7 @@ mod tests {
             let (sent, (), ()) = tokio::join!(client.output.flush(), pumping, arriving);
             sent.unwrap();
             assert!(arrived == body, "{coding:?}");
-            assert_eq!(source.1 > 5, is_spliced, "{} pieces", source.1);
+            assert_eq!(asked.get() > 5, is_spliced, "{asked:?}");
             assert_eq!(flow.bytes.get(), 3_000_000);
         }
     }
