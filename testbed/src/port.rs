@@ -1,8 +1,8 @@
-//! Ports of loopback: for a program that has to be told its own, and where nobody listens.
+//! Ports of loopback: for a program that has to be told its own, where nobody listens, and between two sockets.
 
 use crate::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use tokio::net::TcpSocket;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// An address that was free a moment ago. Somebody else may be faster: try another when the program does not start.
 ///
@@ -12,6 +12,22 @@ pub fn free() -> Result<SocketAddr, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(Error::when("finding a free port"))
+}
+
+/// Two sockets that are connected: the one that did so, and the one that was accepted.
+///
+/// # Errors
+/// [`Error::Io`]: the system's.
+pub async fn connected() -> Result<(TcpStream, TcpStream), Error> {
+    let connected = async {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let near = TcpStream::connect(listener.local_addr()?);
+        let (near, far) = tokio::join!(near, listener.accept());
+        Ok((near?, far?.0))
+    };
+    connected
+        .await
+        .map_err(Error::when("connecting two sockets"))
 }
 
 /// A port at which connections are refused, and which nobody else gets while this lives: it is bound and does not listen.

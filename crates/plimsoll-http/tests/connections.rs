@@ -119,12 +119,13 @@ struct Spliced {
     queued: Cell<usize>,
 }
 
-/// Relays the next request's body from `server` to `onward`.
+/// Relays the body of the next request from `server` to `onward`, behind what is queued there.
 async fn relay_body(
     server: &mut TcpServer,
     onward: &mut TcpClient,
     spliced: &Spliced,
 ) -> Result<(), SpliceError> {
+    assert!(server.requests.next_head().await.unwrap());
     loop {
         let count = poll_fn(|cx| server.requests.poll_splice(cx, &mut onward.output, MOST)).await?;
         match count {
@@ -157,8 +158,7 @@ fn bytes(count: usize) -> Vec<u8> {
 async fn a_body_in_bulk_is_spliced_to_its_last_byte_and_no_further() {
     const BODY: usize = 10_400_000;
     const LAST: usize = 40_000;
-    let ((client, mut server, _), (mut onward, mut last, _)) = tokio::join!(pair(), pair());
-    let mut client = client;
+    let ((mut client, mut server, _), (mut onward, mut last, _)) = tokio::join!(pair(), pair());
     let body = bytes(BODY);
     let head = format!("POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY}\r\n\r\n");
     let arrived = RefCell::new(Vec::new());
@@ -178,9 +178,7 @@ async fn a_body_in_bulk_is_spliced_to_its_last_byte_and_no_further() {
         client.output.flush().await.unwrap();
     };
     let relaying = async {
-        assert!(server.requests.next_head().await.unwrap());
         onward.output.buffer().extend_from_slice(head.as_bytes());
-        onward.output.flush().await.unwrap();
         relay_body(&mut server, &mut onward, &spliced)
             .await
             .unwrap();
@@ -216,7 +214,6 @@ async fn a_body_whose_end_is_not_known_has_to_be_read() {
     out.extend_from_slice(b"\r\n0\r\n\r\n");
     let spliced = Spliced::default();
     let relaying = async {
-        assert!(server.requests.next_head().await.unwrap());
         let head = format!(
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
             body.len()
@@ -245,7 +242,6 @@ async fn a_body_in_bulk_that_is_cut_short_is_no_clean_end() {
     out.extend_from_slice(&bytes(500_000));
     let spliced = Spliced::default();
     let relaying = async {
-        assert!(server.requests.next_head().await.unwrap());
         let relayed = relay_body(&mut server, &mut onward, &spliced).await;
         onward.output.shutdown().await.unwrap();
         relayed
@@ -273,10 +269,7 @@ async fn a_receiver_that_leaves_is_told_apart_from_a_sender_that_does() {
     out.extend_from_slice(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n");
     out.extend_from_slice(&bytes(9_000_000));
     let spliced = Spliced::default();
-    let relaying = async {
-        assert!(server.requests.next_head().await.unwrap());
-        relay_body(&mut server, &mut onward, &spliced).await
-    };
+    let relaying = relay_body(&mut server, &mut onward, &spliced);
     let leaving = async {
         while spliced.bytes.get() == 0 {
             tokio::task::yield_now().await;

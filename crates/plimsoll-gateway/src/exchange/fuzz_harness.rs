@@ -47,7 +47,7 @@ pub(crate) async fn rehearse<R: AsyncRead + Bare + Unpin>(
 }
 
 /// Writes the head, and says how the body goes behind it.
-fn write_head<R: AsyncRead + Bare + Unpin>(
+fn write_head<R: AsyncRead + Unpin>(
     requests: &RequestReader<R>,
     out: &mut Vec<u8>,
 ) -> Result<Coding, String> {

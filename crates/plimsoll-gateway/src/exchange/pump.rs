@@ -226,6 +226,7 @@ mod tests {
     use crate::config::Timeouts;
     use crate::exchange::progress::Progress;
     use plimsoll_http::{Limits, ServerConnection, Stream, TcpClient, TcpServer};
+    use plimsoll_testbed::port;
     use std::cell::Cell;
     use std::io;
     use std::pin::Pin;
@@ -233,7 +234,7 @@ mod tests {
     use std::task::Context;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, ReadBuf, duplex};
-    use tokio::net::{TcpListener, TcpStream};
+    use tokio::net::TcpStream;
 
     const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
     const SECOND: Duration = Duration::from_secs(1);
@@ -316,13 +317,6 @@ mod tests {
         }
     }
 
-    async fn sockets() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (near, far) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (near.unwrap(), far.unwrap().0)
-    }
-
     #[tokio::test]
     async fn a_large_body_is_spliced_unless_its_bytes_change() {
         let body: Vec<u8> = (0..=250).cycle().take(3_000_000).collect();
@@ -330,7 +324,8 @@ mod tests {
             (Coding::Identity, "Content-Length: 3000000", true),
             (Coding::Chunked, "Transfer-Encoding: chunked", false),
         ] {
-            let ((near, middle), (onward, far)) = tokio::join!(sockets(), sockets());
+            let (near, middle) = port::connected().await.unwrap();
+            let (onward, far) = port::connected().await.unwrap();
             let mut client = TcpClient::from_stream(near, limits());
             let mut onward = TcpClient::from_stream(onward, limits());
             let mut last = TcpServer::from_stream(far, limits());

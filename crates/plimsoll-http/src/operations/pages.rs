@@ -198,6 +198,7 @@ async fn read_body(connection: &mut TcpServer, body: &mut Vec<u8>) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testbed::port::connected;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
@@ -299,10 +300,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_client_is_waited_for_in_vain() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap());
-        let (client, accepted) = tokio::join!(client, listener.accept());
-        let stream = accepted.unwrap().0;
+        let (client, stream) = connected().await.unwrap();
         let start = Instant::now();
         let page = async |_: &RequestHead, _: &[u8]| unreachable!("nothing was asked");
         serve(stream, TERMS, &Drain::default(), page).await;

@@ -142,16 +142,14 @@ mod tests {
     use super::*;
     use crate::codec::limits::Limits;
     use crate::drain::Drain;
+    use plimsoll_testbed::port::connected;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::{TcpListener, TcpStream};
+    use tokio::net::TcpStream;
     use tokio::time::Instant;
 
     async fn pair() -> (TcpServer, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap());
-        let (client, accepted) = tokio::join!(client, listener.accept());
-        let server = TcpServer::from_stream(accepted.unwrap().0, Limits::default());
-        (server, client.unwrap())
+        let (client, accepted) = connected().await.unwrap();
+        (TcpServer::from_stream(accepted, Limits::default()), client)
     }
 
     /// The client reads only when the server has given up waiting for it to close.

@@ -169,22 +169,15 @@ fn is_not_ready(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testbed::port::connected;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpListener;
     use tokio::task::JoinSet;
-
-    async fn pair() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (client.unwrap(), server.unwrap().0)
-    }
 
     /// The receiver takes nothing for a while: what it did not take is handed over, in order.
     #[tokio::test]
     async fn nothing_is_lost_where_the_receiver_is_slow() {
-        let (mut source, sender) = pair().await;
-        let (receiver, mut sink) = pair().await;
+        let (mut source, sender) = connected().await.unwrap();
+        let (receiver, mut sink) = connected().await.unwrap();
         let bytes: Vec<u8> = (0..16_000_000_u32)
             .map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[2])
             .collect();

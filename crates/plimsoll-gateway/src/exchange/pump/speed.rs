@@ -10,7 +10,7 @@ const SURELY_FAST: u32 = 256 * 1024;
 pub(super) struct Speed {
     /// Whether the last piece was large.
     is_bulk: bool,
-    /// Bytes in a row that were not queued; counted as far as anybody asks.
+    /// Bytes in a row that were not queued, or as many as it holds.
     at_once: u32,
     /// How many of those it takes to splice.
     proof: u32,
@@ -46,41 +46,38 @@ mod tests {
     const READ: usize = 64 * 1024;
     const SPLICED: usize = 256 * 1024;
 
+    fn after(speed: &mut Speed, bytes: usize, queued: usize, is_spliced: bool) -> Option<usize> {
+        speed.moved(bytes, queued, is_spliced);
+        speed.most()
+    }
+
     #[test]
     fn a_sink_gets_no_more_at_once_than_it_has_taken() {
-        let mut speed = Speed::default();
-        let mut after = |bytes, queued, spliced| {
-            speed.moved(bytes, queued, spliced);
-            speed.most()
-        };
-        assert_eq!(after(4_000, 0, false), None);
-        assert_eq!(after(READ, 0, false), Some(69_536));
-        assert_eq!(after(69_536, 0, true), Some(139_072));
+        let speed = &mut Speed::default();
+        assert_eq!(after(speed, 4_000, 0, false), None);
+        assert_eq!(after(speed, READ, 0, false), Some(69_536));
+        assert_eq!(after(speed, 69_536, 0, true), Some(139_072));
         // Little comes at a time.
-        assert_eq!(after(20_000, 0, true), None);
-        assert_eq!(after(READ, 0, false), Some(224_608));
-        assert_eq!(after(READ, 1, false), None);
-        assert_eq!(after(4_000, 0, false), None);
-        assert_eq!(after(READ, 0, false), Some(69_536));
+        assert_eq!(after(speed, 20_000, 0, true), None);
+        assert_eq!(after(speed, READ, 0, false), Some(224_608));
+        assert_eq!(after(speed, READ, 1, false), None);
+        assert_eq!(after(speed, 4_000, 0, false), None);
+        assert_eq!(after(speed, READ, 0, false), Some(69_536));
     }
 
     #[test]
     fn a_sink_that_was_slow_must_prove_that_it_is_fast() {
-        let mut speed = Speed::default();
-        let mut after = |bytes, queued, spliced| {
-            speed.moved(bytes, queued, spliced);
-            speed.most()
-        };
-        assert_eq!(after(SPLICED, SPLICED, true), None);
+        let speed = &mut Speed::default();
+        assert_eq!(after(speed, SPLICED, SPLICED, true), None);
         for _ in 0..10 {
-            assert_eq!(after(READ, 0, false), None);
-            assert_eq!(after(READ, 0, false), None);
-            assert_eq!(after(READ, 1, false), None);
+            assert_eq!(after(speed, READ, 0, false), None);
+            assert_eq!(after(speed, READ, 0, false), None);
+            assert_eq!(after(speed, READ, 1, false), None);
         }
-        let proof = [(); 4].map(|()| after(READ, 0, false));
+        let proof = [(); 4].map(|()| after(speed, READ, 0, false));
         assert_eq!(proof, [None, None, None, Some(SPLICED)]);
-        assert_eq!(after(SPLICED, 1, true), None);
-        let proof = [(); 8].map(|()| after(READ, 0, false));
+        assert_eq!(after(speed, SPLICED, 1, true), None);
+        let proof = [(); 8].map(|()| after(speed, READ, 0, false));
         assert_eq!(proof[6..], [None, Some(2 * SPLICED)]);
     }
 }
