@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// An address that was free a moment ago. Somebody else may be faster: try another when the program does not start.
@@ -12,6 +13,14 @@ pub fn free() -> Result<SocketAddr, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(Error::when("finding a free port"))
+}
+
+/// A host of the loopback's network that nobody else uses, with the number of this process: a port that was left there is not taken by
+/// somebody else.
+pub fn own_host() -> Ipv4Addr {
+    static GIVEN: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, 128 | high, low, GIVEN.fetch_add(1, Relaxed))
 }
 
 /// Two sockets that are connected: the one that did so, and the one that was accepted.

@@ -2,14 +2,14 @@
 //! where it was.
 
 use crate::child::Child;
+use crate::port::own_host;
 use crate::{Error, Wait};
 use redis::{
     Client, ConnectionAddr, IntoConnectionInfo as _, RedisConnectionInfo, RedisResult, Value,
 };
 use rustix::process::Signal;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -28,16 +28,12 @@ pub struct Redis {
     flags: Vec<String>,
 }
 
-/// An address that nobody else uses, so that its ports are free again when they were let go of: of the loopback's network, with the number
-/// of this process.
+/// An address that nobody else uses, so that its port is free again when it was let go of.
 ///
 /// # Errors
 /// [`Error::Io`]: there is no port free at it.
 pub fn own_address() -> Result<SocketAddr, Error> {
-    static GIVEN: AtomicU8 = AtomicU8::new(1);
-    let [.., high, low] = std::process::id().to_be_bytes();
-    let host = [127, 128 | high, low, GIVEN.fetch_add(1, Ordering::Relaxed)];
-    TcpListener::bind((IpAddr::from(host), 0))
+    TcpListener::bind((own_host(), 0))
         .and_then(|listener| listener.local_addr())
         .map_err(Error::when("finding a free port"))
 }

@@ -25,7 +25,7 @@ fn on_command() -> (Upstream, mpsc::Receiver<()>, mpsc::Sender<()>) {
 #[test]
 fn exchanges_under_way_finish_and_idle_connections_close() {
     let (upstream, is_asked, answer) = on_command();
-    let gateway = Gateway::before(upstream.address, "");
+    let gateway = Gateway::alone_before(upstream.address, "");
     answer.send(()).unwrap();
     let mut idle = gateway.connect();
     assert_eq!(idle.get("/").status(), 200);
@@ -55,7 +55,7 @@ fn exchanges_under_way_finish_and_idle_connections_close() {
 #[test]
 fn it_says_that_it_will_leave_before_it_does() {
     let upstream = Upstream::answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
-    let gateway = Gateway::before(upstream.address, "timeouts: { shutdown_delay: 1s }\n");
+    let gateway = Gateway::alone_before(upstream.address, "timeouts: { shutdown_delay: 1s }\n");
     let mut admin = gateway.admin();
     assert_eq!(admin.get_from("localhost", "/ready").status(), 200);
     let address = gateway.address("main");

@@ -1,6 +1,7 @@
 //! Reloading: what holds from the acknowledgement on, what an invalid configuration changes (nothing), and what is taken over.
 
 use crate::support::{Client, Gateway, PATIENCE, Upstream, configuration, to};
+use plimsoll_testbed::port;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -117,7 +118,8 @@ fn listeners_open_and_close() {
         configuration(&to(upstream)).replace("\":0\" } }", &format!("\":0\" }}{more} }}"))
     };
     let gateway = Gateway::of(2, with(""));
-    gateway.rewrite(with(", also: { address: \":0\" }"));
+    let own = port::own_host();
+    gateway.rewrite(with(&format!(", also: {{ address: \"{own}:0\" }}")));
     let opened = gateway.reload().body_text();
     let address = opened.split('"').nth(7).unwrap();
     let address: SocketAddr = address.parse().unwrap();

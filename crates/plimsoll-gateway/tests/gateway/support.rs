@@ -8,6 +8,7 @@ use plimsoll_base::document::Problems;
 use plimsoll_gateway::{
     Controls, GatewayConfig, Handover, Output, Reload, Source, Surroundings, run,
 };
+use plimsoll_testbed::port;
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -212,6 +213,13 @@ impl Gateway {
     pub fn of_tyk(shards: usize, tyk: plimsoll_gateway::Tyk, config: GatewayConfig) -> Self {
         let source = Box::new(move || tyk.reload());
         Self::reading(shards, config, source, Arc::default(), &Files::default())
+    }
+
+    /// One route `/` to `upstream`, and `rest`, at an address where nobody else listens once it has left.
+    pub fn alone_before(upstream: SocketAddr, rest: &str) -> Self {
+        let here = format!("main: {{ address: \"{}:0\" }}", port::own_host());
+        let text = configuration(&format!("{}{rest}", to(upstream)));
+        Self::of(1, text.replace("main: { address: \":0\" }", &here))
     }
 
     /// One route `/` to `upstream`, and `rest`.

@@ -9,6 +9,7 @@ pub use files::{Files, REDIS_PASSWORD, SECRET, ask, call, call_as, merge, sessio
 
 use crate::support::{Gateway, Message, Nobody, Upstream, field};
 use plimsoll_gateway::{Surroundings, Tyk};
+use plimsoll_testbed::port;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -281,7 +282,8 @@ fn what_is_ignored_and_closed_is_told() {
 fn it_says_that_it_will_leave_before_it_does() {
     let upstream = Upstream::echo();
     let files = Files::new();
-    files.conf(json!({ "graceful_shutdown_delay_seconds": 2 }));
+    let host = port::own_host().to_string();
+    files.conf(json!({ "graceful_shutdown_delay_seconds": 2, "listen_address": host }));
     files.api("open", json!({ "proxy": target(upstream.address) }));
     let gateway = files.start_with(2, false);
     let address = gateway.address("main");

@@ -127,8 +127,8 @@ impl<K> Open<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testbed::port;
     use std::cell::Cell;
-    use std::net::Ipv4Addr;
     use std::time::Duration;
 
     /// Time that a client over loopback has to be accepted: reached only where nobody accepts it.
@@ -136,8 +136,9 @@ mod tests {
 
     fn open(count: usize) -> (ListenerSet<usize>, Vec<SocketAddr>) {
         let mut set = ListenerSet::new(Arc::default());
+        let host = port::own_host();
         let bind = |id| {
-            let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+            let listener = Listener::bind((host, 0).into()).unwrap();
             let address = listener.local_addr().unwrap();
             let listener = Some(listener);
             (ListenerSpec { id, listener }, address)
