@@ -40,11 +40,16 @@ pub const GATEWAY: Check = Check {
     run: |bench| attack_all(bench, Kind::Gateway),
 };
 
-/// Attacks on another server of the same machine: the p99 of its other clients is shown beside.
+/// Attacks on another server of the same machine, by itself beside the mock, and with a mock behind it beside the gateway: the p99 of its
+/// other clients is shown.
 pub const NGINX: Check = Check {
     name: "robust-nginx",
     about: "nginx among the same clients, shown beside",
-    run: |bench| attack_all(bench, Kind::Nginx),
+    run: |bench| {
+        let mut bars = attack_all(bench, Kind::Nginx)?;
+        bars.extend(attack_all(bench, Kind::NginxProxy)?);
+        Ok(bars)
+    },
 };
 
 pub const GENERATOR: Check = Check {
@@ -191,7 +196,7 @@ fn attack(bench: &Bench, kind: Kind, case: &Case) -> Result<Vec<Bar>, Error> {
     let others = others_bar(what, case.promise(), turns.len(), &done);
     let growth = server.peak_mib()? - memory;
     let lives = server.answers().is_ok();
-    if kind == Kind::Nginx {
+    if matches!(kind, Kind::Nginx | Kind::NginxProxy) {
         server.stop()?;
         return Ok(vec![Bar::shown(others.what, "", others.measured)]);
     }

@@ -29,6 +29,19 @@ pub struct Nginx {
     address: SocketAddr,
 }
 
+/// A server of nginx.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Site<'a> {
+    /// Words behind the address at which it listens, such as `ssl http2`.
+    pub listen: &'a str,
+    /// The rest of its `server` block, in which `@directory@` stands for nginx's directory.
+    pub server: &'a str,
+    /// Files that are written into that directory beforehand.
+    pub files: &'a [(&'a str, &'a str)],
+    /// `proxy_pass http://behind` leads there, over connections that are kept.
+    pub behind: Option<SocketAddr>,
+}
+
 /// A request, as nginx logged it once it was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
@@ -47,20 +60,19 @@ pub struct Logged {
 }
 
 impl Nginx {
-    /// Starts it with one `server`: `listen` is what stands behind the address (`ssl http2`), `files` are written into its directory
-    /// beforehand, and `body` is the rest of the block, in which `@directory@` stands for that directory.
+    /// Starts it with one server.
     ///
     /// # Errors
     /// [`Error`]: there is no nginx, or it does not take the configuration.
-    pub fn start(listen: &str, body: &str, files: &[(&str, &str)]) -> Result<Self, Error> {
+    pub fn start(site: &Site<'_>) -> Result<Self, Error> {
         let mut said = String::new();
         for _ in 0..TRIES {
             let directory = TempDir::new().map_err(Error::when("making a directory for nginx"))?;
             let address = port::free()?;
-            for (name, text) in files {
+            for (name, text) in site.files {
                 write(directory.path(), name, text)?;
             }
-            let config = config(directory.path(), address, listen, body);
+            let config = config(directory.path(), address, site);
             write(directory.path(), "nginx.conf", &config)?;
             let mut master = spawn(directory.path())?;
             if is_ready(&mut master, directory.path())? {
@@ -156,16 +168,23 @@ impl Logged {
     }
 }
 
-fn config(directory: &Path, address: SocketAddr, listen: &str, body: &str) -> String {
+/// Its worker is root's like its master, which the system would else not let limit it.
+fn config(directory: &Path, address: SocketAddr, site: &Site<'_>) -> String {
     let dir = directory.display();
-    let body = body.replace("@directory@", &dir.to_string());
+    let server = site.server.replace("@directory@", &dir.to_string());
+    let behind = site.behind.map_or_else(String::new, |behind| {
+        format!(
+            "upstream behind {{ server {behind}; keepalive 1000; keepalive_requests 1000000000; }}"
+        )
+    });
+    let listen = site.listen;
     let format = Logged::FORMAT;
     format!(
-        "daemon off;\nworker_processes 1;\npid {dir}/pid;\nerror_log {dir}/error.log;\n\
+        "user root;\ndaemon off;\nworker_processes 1;\npid {dir}/pid;\nerror_log {dir}/error.log;\n\
          events {{ worker_connections 12000; }}\n\
          http {{\n  log_format fields '{format}';\n  access_log {dir}/access.log fields;\n  \
          client_body_temp_path {dir};\n  proxy_temp_path {dir};\n  fastcgi_temp_path {dir};\n  uwsgi_temp_path {dir};\n  scgi_temp_path {dir};\n  \
-         server {{\n    listen {address} {listen};\n{body}\n  }}\n}}\n"
+         {behind}\n  server {{\n    listen {address} {listen};\n{server}\n  }}\n}}\n"
     )
 }
 

@@ -6,7 +6,7 @@ use crate::bench::{Bench, Error};
 use crate::child::Child;
 use crate::memory_of::{self, Memory};
 use crate::mock::Mock;
-use crate::nginx::Nginx;
+use crate::nginx::{Nginx, Site};
 use plimsoll_base::counters::Totals;
 use rustix::process::Pid;
 use std::io::{Read as _, Write as _};
@@ -22,8 +22,10 @@ pub enum Kind {
     Mock,
     /// `plimsoll gateway`, with a mock behind it.
     Gateway,
-    /// nginx, to compare: it serves the same paths.
+    /// nginx, to compare with the mock: it serves the same paths.
     Nginx,
+    /// nginx, to compare with the gateway: it has a mock behind it, too.
+    NginxProxy,
 }
 
 impl Kind {
@@ -33,6 +35,7 @@ impl Kind {
             Self::Mock => "mock",
             Self::Gateway => "gateway",
             Self::Nginx => "nginx",
+            Self::NginxProxy => "nginx `proxy_pass`",
         }
     }
 }
@@ -67,7 +70,10 @@ enum Process {
         counters: PathBuf,
         behind: Option<Mock>,
     },
-    Nginx(Nginx),
+    Nginx {
+        nginx: Nginx,
+        behind: Option<Mock>,
+    },
 }
 
 impl Server {
@@ -75,7 +81,8 @@ impl Server {
     pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Error> {
         let (address, pid, process) = match kind {
             Kind::Mock | Kind::Gateway => ours(bench, kind, patience)?,
-            Kind::Nginx => nginx(patience)?,
+            Kind::Nginx => nginx(patience, None)?,
+            Kind::NginxProxy => nginx(patience, Some(Mock::start(bench, &[])?))?,
         };
         Ok(Self {
             address,
@@ -127,13 +134,17 @@ impl Server {
 
     /// Ends it cleanly, and what is behind it.
     pub fn stop(self) -> Result<(), Error> {
-        match self.process {
+        let behind = match self.process {
             Process::Ours { child, behind, .. } => {
                 child.terminate()?;
-                behind.map_or(Ok(()), |mock| mock.stop().map(|_| ()))
+                behind
             }
-            Process::Nginx(nginx) => nginx.quit().map(|_| ()),
-        }
+            Process::Nginx { nginx, behind } => {
+                nginx.quit()?;
+                behind
+            }
+        };
+        behind.map_or(Ok(()), |mock| mock.stop().map(|_| ()))
     }
 }
 
@@ -207,18 +218,32 @@ fn gateway_config(mock: &Mock, patience: Patience) -> String {
 }
 
 /// nginx, with the same patience. What it is asked for besides the two paths gets a short answer.
-fn nginx(patience: Patience) -> Result<(SocketAddr, Pid, Process), Error> {
+fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, Process), Error> {
     let (head, body) = match patience {
         Patience::Short => ("2s", "3s"),
         Patience::Long => ("60s", "60s"),
     };
-    let config = format!(
+    let paths = match behind {
+        Some(_) => {
+            "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
+        }
+        None => {
+            "location = /size/16M { alias @directory@/large; }\n    location / { return 200 '{}'; }"
+        }
+    };
+    let server = format!(
         "    access_log off;\n    client_header_timeout {head};\n    client_body_timeout {body};\n    send_timeout {body};\n    \
-         keepalive_timeout 60s;\n    location = /size/16M {{ alias @directory@/large; }}\n    location / {{ return 200 '{{}}'; }}\n"
+         keepalive_timeout 60s;\n    {paths}\n"
     );
     let large = "0".repeat(16 << 20);
-    let nginx = Nginx::start("", &config, &[("large", &large)])?;
-    Ok((nginx.address(), nginx.worker()?, Process::Nginx(nginx)))
+    let nginx = Nginx::start(&Site {
+        server: &server,
+        files: &[("large", &large)],
+        behind: behind.as_ref().map(|mock| mock.address),
+        ..Site::default()
+    })?;
+    let (address, worker) = (nginx.address(), nginx.worker()?);
+    Ok((address, worker, Process::Nginx { nginx, behind }))
 }
 
 /// One request on a connection of its own, and whatever comes within `patience`. By hand, for a server without descriptors may answer before

@@ -9,7 +9,7 @@ mod silent;
 
 use crate::program::{Finished, Workspace, experiment_args};
 use plimsoll_testbed::authority::Authority;
-use plimsoll_testbed::peers::nginx::{Logged, Nginx};
+use plimsoll_testbed::peers::nginx::{Logged, Nginx, Site};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::process::Child;
@@ -42,7 +42,13 @@ impl Secured {
              ssl_session_cache shared:sessions:1m; {directives}\nlocation / {{ return 200 ok; }}\n\
              location = /long {{ root @directory@; limit_rate 400k; }}"
         );
-        let nginx = Nginx::start(listen, &body, &files).unwrap();
+        let nginx = Nginx::start(&Site {
+            listen,
+            server: &body,
+            files: &files,
+            ..Site::default()
+        })
+        .unwrap();
         Self { authority, nginx }
     }
 

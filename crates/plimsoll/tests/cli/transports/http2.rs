@@ -2,7 +2,7 @@
 
 use super::{Account, CLOSED, OPEN, Secured, measured, reconciled};
 use crate::program::Workspace;
-use plimsoll_testbed::peers::nginx::{Logged, Nginx};
+use plimsoll_testbed::peers::nginx::{Logged, Nginx, Site};
 use std::collections::BTreeMap;
 
 /// A load over TLS against an nginx with these directives.
@@ -17,7 +17,12 @@ fn over_tls(listen: &str, directives: &str, load: &str) -> (Account, Vec<Logged>
 /// An account of HTTP/2 in plaintext.
 fn in_clear(listen: &str, directives: &str, load: &str) -> (Account, Vec<Logged>) {
     let body = format!("{directives}\nlocation / {{ return 200 ok; }}");
-    let nginx = Nginx::start(listen, &body, &[]).unwrap();
+    let site = Site {
+        listen,
+        server: &body,
+        ..Site::default()
+    };
+    let nginx = Nginx::start(&site).unwrap();
     let account = measured(&Workspace::new(), "http", nginx.address(), load);
     (account, nginx.quit().unwrap())
 }
