@@ -92,14 +92,15 @@ impl Nginx {
         self.address
     }
 
-    /// Its worker.
+    /// Its worker, which is begun after it listens.
     ///
     /// # Errors
     /// [`Error::Measured`]: it has none.
     pub fn worker(&self) -> Result<Pid, Error> {
         let master = self.master.pid();
-        let worker = process::tree(master).into_iter().find(|pid| *pid != master);
-        worker.ok_or_else(|| Error::Measured("nginx has no worker".to_owned()))
+        let worker = || process::tree(master).into_iter().find(|pid| *pid != master);
+        PATIENCE.until("nginx has begun its worker", || Ok(worker().is_some()))?;
+        worker().ok_or_else(|| Error::Measured("nginx has no worker".to_owned()))
     }
 
     /// Every request that it has answered so far, in that order.

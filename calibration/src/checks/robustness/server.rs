@@ -225,7 +225,7 @@ fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, P
     };
     let paths = match behind {
         Some(_) => {
-            "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
+            "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_ignore_client_abort on; }"
         }
         None => {
             "location = /size/16M { alias @directory@/large; }\n    location / { return 200 '{}'; }"
