@@ -15,12 +15,13 @@ pub fn free() -> Result<SocketAddr, Error> {
         .map_err(Error::when("finding a free port"))
 }
 
-/// A host of the loopback's network that nobody else uses, with the number of this process: a port that was left there is not taken by
-/// somebody else.
+/// A host of the loopback's network that hardly anybody else uses, so that a port that was left there is not taken by somebody else: it has
+/// the number of this process, but for its highest bits, and the 255th call has the first one's.
 pub fn own_host() -> Ipv4Addr {
-    static GIVEN: AtomicU8 = AtomicU8::new(1);
+    static GIVEN: AtomicU8 = AtomicU8::new(0);
     let [.., high, low] = std::process::id().to_be_bytes();
-    Ipv4Addr::new(127, 128 | high, low, GIVEN.fetch_add(1, Relaxed))
+    // Neither 0 nor 255, which would be the network's own address or all of it.
+    Ipv4Addr::new(127, 128 | high, low, 1 + GIVEN.fetch_add(1, Relaxed) % 254)
 }
 
 /// Two sockets that are connected: the one that did so, and the one that was accepted.

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long nginx may take for anything, which is looked for in a file of its own.
+/// How long nginx may take for anything.
 const PATIENCE: Wait = Wait {
     limit: Duration::from_secs(20),
     look: Duration::from_millis(2),
@@ -38,7 +38,7 @@ pub struct Site<'a> {
     pub server: &'a str,
     /// Files that are written into that directory beforehand.
     pub files: &'a [(&'a str, &'a str)],
-    /// `proxy_pass http://behind` leads there, over connections that are kept.
+    /// `proxy_pass http://behind` leads there, over connections that are kept where `server` asks for HTTP/1.1 without `Connection`.
     pub behind: Option<SocketAddr>,
 }
 
@@ -95,7 +95,7 @@ impl Nginx {
     /// Its worker, which is begun after it listens.
     ///
     /// # Errors
-    /// [`Error::Measured`]: it has none.
+    /// [`Error::Measured`]: it begins none in time; [`Error::Interrupted`].
     pub fn worker(&self) -> Result<Pid, Error> {
         let master = self.master.pid();
         let worker = || process::tree(master).into_iter().find(|pid| *pid != master);
@@ -169,7 +169,7 @@ impl Logged {
     }
 }
 
-/// Its worker is root's like its master, which the system would else not let limit it.
+/// Started by root, its worker stays root's, so that a check of the same user may limit its descriptors; of others nginx ignores that line.
 fn config(directory: &Path, address: SocketAddr, site: &Site<'_>) -> String {
     let dir = directory.display();
     let server = site.server.replace("@directory@", &dir.to_string());

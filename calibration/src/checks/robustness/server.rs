@@ -217,13 +217,18 @@ fn gateway_config(mock: &Mock, patience: Patience) -> String {
     )
 }
 
-/// nginx, with the same patience. What it is asked for besides the two paths gets a short answer.
+/// nginx, with the same patience. By itself it has the large answer as a file, and a short one for everything else.
 fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, Process), Error> {
     let (head, body) = match patience {
         Patience::Short => ("2s", "3s"),
         Patience::Long => ("60s", "60s"),
     };
+    let large = match behind {
+        Some(_) => String::new(),
+        None => "0".repeat(16 << 20),
+    };
     let paths = match behind {
+        // Clients that have closed their side are to be answered, as the gateway does.
         Some(_) => {
             "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_ignore_client_abort on; }"
         }
@@ -235,7 +240,6 @@ fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, P
         "    access_log off;\n    client_header_timeout {head};\n    client_body_timeout {body};\n    send_timeout {body};\n    \
          keepalive_timeout 60s;\n    {paths}\n"
     );
-    let large = "0".repeat(16 << 20);
     let nginx = Nginx::start(&Site {
         server: &server,
         files: &[("large", &large)],

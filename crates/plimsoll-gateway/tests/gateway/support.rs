@@ -83,8 +83,13 @@ fn variables() -> HashMap<&'static str, String> {
 
 /// A listener, an admin listener, and this.
 pub fn configuration(rest: &str) -> String {
+    configuration_at("", rest)
+}
+
+/// With the listener at this host.
+fn configuration_at(host: &str, rest: &str) -> String {
     format!(
-        "version: 1\nlisteners: {{ main: {{ address: \":0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
+        "version: 1\nlisteners: {{ main: {{ address: \"{host}:0\" }} }}\nadmin: {{ address: \":0\" }}\n{rest}"
     )
 }
 
@@ -217,9 +222,11 @@ impl Gateway {
 
     /// One route `/` to `upstream`, and `rest`, at an address where nobody else listens once it has left.
     pub fn alone_before(upstream: SocketAddr, rest: &str) -> Self {
-        let here = format!("main: {{ address: \"{}:0\" }}", port::own_host());
-        let text = configuration(&format!("{}{rest}", to(upstream)));
-        Self::of(1, text.replace("main: { address: \":0\" }", &here))
+        let host = port::own_host().to_string();
+        Self::of(
+            1,
+            configuration_at(&host, &format!("{}{rest}", to(upstream))),
+        )
     }
 
     /// One route `/` to `upstream`, and `rest`.
