@@ -1,4 +1,4 @@
-//! The server that is attacked: our mock, our gateway in front of one, or nginx.
+//! The server that is attacked: our mock, our gateway in front of one, or nginx in the place of either.
 
 use crate::Wait;
 use crate::announcement;
@@ -60,34 +60,33 @@ pub struct Server {
     pub address: SocketAddr,
     pid: Pid,
     process: Process,
+    /// Where a proxy leads; it ends after it.
+    behind: Option<Mock>,
     descriptors: usize,
 }
 
-/// The processes of a server.
+/// The process of a server.
 enum Process {
-    Ours {
-        child: Child,
-        counters: PathBuf,
-        behind: Option<Mock>,
-    },
-    Nginx {
-        nginx: Nginx,
-        behind: Option<Mock>,
-    },
+    Ours { child: Child, counters: PathBuf },
+    Nginx(Nginx),
 }
 
 impl Server {
     /// Starts it.
     pub fn start(bench: &Bench, kind: Kind, patience: Patience) -> Result<Self, Error> {
+        let behind = match kind {
+            Kind::Gateway | Kind::NginxProxy => Some(Mock::start(bench, &[])?),
+            Kind::Mock | Kind::Nginx => None,
+        };
         let (address, pid, process) = match kind {
-            Kind::Mock | Kind::Gateway => ours(bench, kind, patience)?,
-            Kind::Nginx => nginx(patience, None)?,
-            Kind::NginxProxy => nginx(patience, Some(Mock::start(bench, &[])?))?,
+            Kind::Mock | Kind::Gateway => ours(bench, patience, behind.as_ref())?,
+            Kind::Nginx | Kind::NginxProxy => nginx(patience, behind.as_ref())?,
         };
         Ok(Self {
             address,
             pid,
             process,
+            behind,
             descriptors: open_descriptors(pid)?,
         })
     }
@@ -134,17 +133,11 @@ impl Server {
 
     /// Ends it cleanly, and what is behind it.
     pub fn stop(self) -> Result<(), Error> {
-        let behind = match self.process {
-            Process::Ours { child, behind, .. } => {
-                child.terminate()?;
-                behind
-            }
-            Process::Nginx { nginx, behind } => {
-                nginx.quit()?;
-                behind
-            }
-        };
-        behind.map_or(Ok(()), |mock| mock.stop().map(|_| ()))
+        match self.process {
+            Process::Ours { child, .. } => child.terminate()?,
+            Process::Nginx(nginx) => drop(nginx.quit()?),
+        }
+        self.behind.map_or(Ok(()), |mock| mock.stop().map(|_| ()))
     }
 }
 
@@ -155,20 +148,16 @@ fn open_descriptors(pid: Pid) -> Result<usize, Error> {
     Ok(entries.count())
 }
 
-/// Our mock or gateway.
+/// Our mock, or our gateway before the one behind it.
 fn ours(
     bench: &Bench,
-    kind: Kind,
     patience: Patience,
+    behind: Option<&Mock>,
 ) -> Result<(SocketAddr, Pid, Process), Error> {
     let directory = bench.directory()?;
     let counters = directory.join("counters");
     let mut command = Command::new(&bench.plimsoll);
-    let behind = match kind {
-        Kind::Gateway => Some(Mock::start(bench, &[])?),
-        _ => None,
-    };
-    match &behind {
+    match behind {
         None => command.args(mock_arguments(patience)),
         Some(mock) => {
             let file = directory.join("gateway.yaml");
@@ -187,12 +176,7 @@ fn ours(
     let mut child = Child::spawn(&mut command)?;
     let address = announcement::address(&mut child)?;
     let pid = child.pid();
-    let process = Process::Ours {
-        child,
-        counters,
-        behind,
-    };
-    Ok((address, pid, process))
+    Ok((address, pid, Process::Ours { child, counters }))
 }
 
 /// A journal fills up to its limit under any load; what is looked for is growth by the attack.
@@ -218,23 +202,21 @@ fn gateway_config(mock: &Mock, patience: Patience) -> String {
 }
 
 /// nginx, with the same patience. By itself it has the large answer as a file, and a short one for everything else.
-fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, Process), Error> {
+fn nginx(patience: Patience, behind: Option<&Mock>) -> Result<(SocketAddr, Pid, Process), Error> {
     let (head, body) = match patience {
         Patience::Short => ("2s", "3s"),
         Patience::Long => ("60s", "60s"),
     };
-    let large = match behind {
-        Some(_) => String::new(),
-        None => "0".repeat(16 << 20),
-    };
-    let paths = match behind {
+    let (paths, large) = match behind {
         // Clients that have closed their side are to be answered, as the gateway does.
-        Some(_) => {
-            "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_ignore_client_abort on; }"
-        }
-        None => {
-            "location = /size/16M { alias @directory@/large; }\n    location / { return 200 '{}'; }"
-        }
+        Some(_) => (
+            "location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_ignore_client_abort on; }",
+            String::new(),
+        ),
+        None => (
+            "location = /size/16M { alias @directory@/large; }\n    location / { return 200 '{}'; }",
+            "0".repeat(16 << 20),
+        ),
     };
     let server = format!(
         "    access_log off;\n    client_header_timeout {head};\n    client_body_timeout {body};\n    send_timeout {body};\n    \
@@ -243,11 +225,10 @@ fn nginx(patience: Patience, behind: Option<Mock>) -> Result<(SocketAddr, Pid, P
     let nginx = Nginx::start(&Site {
         server: &server,
         files: &[("large", &large)],
-        behind: behind.as_ref().map(|mock| mock.address),
+        behind: behind.map(|mock| mock.address),
         ..Site::default()
     })?;
-    let (address, worker) = (nginx.address(), nginx.worker()?);
-    Ok((address, worker, Process::Nginx { nginx, behind }))
+    Ok((nginx.address(), nginx.worker()?, Process::Nginx(nginx)))
 }
 
 /// One request on a connection of its own, and whatever comes within `patience`. By hand, for a server without descriptors may answer before
